@@ -1,0 +1,49 @@
+/** Where time comes from. Nothing else in the project reads a clock or starts a timer. */
+export interface Clock {
+  /** Whole ms that never go back, on the scale of the wall clock. */
+  now(): number
+  /** The wall clock, in epoch ms; it may jump. Stored deadlines are on it. */
+  wall(): number
+  /** Calls `run` after `ms`, however long that is, and never keeps the process alive. */
+  setTimeout(run: () => void, ms: number): unknown
+  clearTimeout(timer: unknown): void
+}
+
+/** A source of chance: 0 ≤ value < 1. */
+export type Random = () => number
+
+// Node fires a timer beyond this at once (nodejs/node#4541)
+const LONGEST_TIMER = 2 ** 31 - 1
+
+interface Timer {
+  handle: NodeJS.Timeout
+}
+
+const origin = performance.timeOrigin
+const now = () => Math.floor(origin + performance.now())
+
+function arm(timer: Timer, run: () => void, dueAt: number): void {
+  const left = dueAt - now()
+  const wait = Math.min(Math.max(left, 0), LONGEST_TIMER)
+  // a timer may fire a fraction of a millisecond early
+  const fire = () => (now() >= dueAt ? run() : arm(timer, run, dueAt))
+  timer.handle = setTimeout(fire, wait)
+  timer.handle.unref()
+}
+
+/** The real clock: monotonic between two reads, timers unreferenced and without an upper limit. */
+export const systemClock: Clock = {
+  now,
+  wall: () => Date.now(),
+  setTimeout(run, ms) {
+    const timer = {} as Timer
+    arm(timer, run, now() + ms)
+    return timer
+  },
+  clearTimeout(timer) {
+    clearTimeout((timer as Timer | undefined)?.handle)
+  },
+}
+
+/** The real source of chance. */
+export const systemRandom: Random = () => Math.random()

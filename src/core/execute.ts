@@ -1,0 +1,86 @@
+import { classify } from '../classify/classify.ts'
+import type { Verdict } from '../classify/verdict.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
+import type { Outcome, Permit } from './permit.ts'
+
+export interface ExecuteOptions {
+  /** The caller's signal; handed on to the work. An abort is neutral for the breaker. */
+  readonly signal?: AbortSignal
+}
+
+/** What runs behind a breaker. */
+export type Work<T> = (context: ExecuteOptions) => T | PromiseLike<T>
+
+const NOTHING: ExecuteOptions = Object.freeze({})
+const SUCCESS: Outcome = Object.freeze({ outcome: 'success' })
+const NEUTRAL: Outcome = Object.freeze({ outcome: 'neutral' })
+
+/** The column "counts" of a verdict, after the user's own `shouldCount`. */
+export function outcomeOf(breaker: CircuitBreaker, error: unknown, verdict: Verdict): Outcome {
+  if (verdict.outcome === 'success') return SUCCESS
+  if (!counts(breaker, error, verdict)) return NEUTRAL
+  return { outcome: 'failure', failure: verdict.failure, retryAfterMs: verdict.retryAfterMs, error }
+}
+
+function counts({ options: { shouldCount } }: CircuitBreaker, error: unknown, verdict: Verdict): boolean {
+  const standard = verdict.outcome === 'failure'
+  if (shouldCount === undefined || verdict.failure === 'aborted') return standard
+  try {
+    return shouldCount(error, verdict) === true
+  } catch {
+    return standard
+  }
+}
+
+/** Admission, work, settlement. */
+export function execute<T>(breaker: CircuitBreaker, work: Work<T>, options: ExecuteOptions = NOTHING): Promise<T> {
+  const signal = options.signal
+  if (signal?.aborted === true) return Promise.reject(signal.reason)
+  const permit = breaker.tryAcquire()
+  if (!permit.admitted) return Promise.reject(breaker.refusalError(permit))
+  let running: T | PromiseLike<T>
+  try {
+    running = work(options)
+  } catch (error) {
+    running = Promise.reject(error)
+  }
+  const visit = running instanceof Promise ? running : Promise.resolve(running)
+  const settled = visit.then(
+    (value: T) => {
+      breaker.settle(permit, SUCCESS)
+      return value
+    },
+    (error: unknown) => {
+      throw failed(breaker, permit, error, signal)
+    },
+  )
+  return signal === undefined ? settled : orAborted(breaker, permit, settled, signal)
+}
+
+function failed(breaker: CircuitBreaker, permit: Permit, error: unknown, signal: AbortSignal | undefined): unknown {
+  const callerAborted = signal?.aborted === true
+  breaker.settle(permit, outcomeOf(breaker, error, classify(error, { callerAborted })))
+  return callerAborted ? signal?.reason : error
+}
+
+/** Ends with the caller's own reason as soon as the signal aborts, whether the work listens or not. */
+function orAborted<T>(breaker: CircuitBreaker, permit: Permit, settled: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const abort = () => {
+      breaker.settle(permit, NEUTRAL)
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', abort, { once: true })
+    const done = () => signal.removeEventListener('abort', abort)
+    settled.then(
+      (value) => {
+        done()
+        resolve(value)
+      },
+      (error) => {
+        done()
+        reject(error)
+      },
+    )
+  })
+}

@@ -1,0 +1,73 @@
+import type { BreakerContext } from '../../machines/breaker-context.ts'
+import type { Cause } from '../../machines/breaker-events.ts'
+import type { BreakerStatus } from './breaker-status.ts'
+import { inWords } from './errors.ts'
+
+/** Why a circuit is as it is: as data, and as a sentence that a person can read. */
+export interface Explanation {
+  readonly bucket: string
+  readonly status: BreakerStatus
+  /** Failures by kind since the counters were last empty. */
+  readonly breakdown: Readonly<Record<string, number>>
+  readonly sentence: string
+}
+
+const plural = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
+
+const quoted = ({ by, reason }: Cause) => `${by ?? 'an operator'}${reason ? ` ("${reason}")` : ''}`
+
+const evidence = ({ reading, failure }: Cause): string => {
+  const kind = failure === undefined ? '' : `, the last of kind ${failure}`
+  if (reading === undefined) return failure === undefined ? 'the evidence was complete' : failure
+  const windows = reading.rules.filter(({ count, calls }) => calls > count)
+  if (windows[0] !== undefined) {
+    return `${windows[0].count} of ${plural(windows[0].calls, 'call')} in the window were bad${kind}`
+  }
+  return `${plural(reading.consecutiveFailures, 'failure')} in a row${kind}`
+}
+
+const found = ({ trial, failure }: Cause) =>
+  `${trial?.succeeded ?? 0} of ${plural((trial?.succeeded ?? 0) + (trial?.failed ?? 0), 'probe')} succeeded${failure === undefined ? '' : `, the last failure was ${failure}`}`
+
+const SENTENCES: Record<Cause['why'], (cause: Cause) => string> = {
+  started: () => 'nothing has happened yet',
+  tripped: evidence,
+  kind_tripped: (cause) => `a failure of kind ${cause.failure} opens this circuit by itself`,
+  degraded: (cause) => `near the threshold: ${evidence(cause)}`,
+  eased: () => 'the reading has fallen well below the threshold',
+  went_quiet: () => 'nothing has happened for so long that the evidence is gone',
+  cooldown_over: () => 'the cooldown is over, probes may pass',
+  trial_met: (cause) => `the trial succeeded: ${found(cause)}`,
+  trial_missed: (cause) => `the trial failed: ${found(cause)}`,
+  operator: (cause) => `by hand, by ${quoted(cause)}`,
+  hold_ended: () => 'the hold has run out',
+  restored: () => 'restored after a restart',
+}
+
+/** A cause as half a sentence. */
+export function causeInWords(cause: Cause): string {
+  return SENTENCES[cause.why](cause)
+}
+
+const STATES: Record<BreakerStatus['state'], string> = {
+  closed: 'closed (calls flow)',
+  degraded: 'degraded (calls flow, near the threshold)',
+  open: 'open (calls refused)',
+  'half-open': 'half-open (a trial: probes pass, other calls are refused)',
+}
+
+/** Puts a status into words. */
+export function explain(
+  bucket: string,
+  status: BreakerStatus,
+  breakdown: Readonly<Record<string, number>>,
+  hold: BreakerContext['hold'],
+): Explanation {
+  const held = hold === null ? '' : `, held by ${hold.by}${hold.reason === '' ? '' : ` ("${hold.reason}")`}`
+  const since = new Date(status.since).toISOString()
+  const next = status.retryAfterMs === 0 ? '' : ` Worth another try ${inWords(status.retryAfterMs)}.`
+  const kinds = Object.entries(breakdown).map(([kind, n]) => `${kind} ${n}`)
+  const failures = kinds.length === 0 ? '' : ` Failures counted: ${kinds.join(', ')}.`
+  const sentence = `Circuit '${bucket}' is ${STATES[status.state]}${held} since ${since}: ${causeInWords(status.cause)}.${failures}${next}`
+  return { bucket, status, breakdown, sentence }
+}

@@ -1,0 +1,99 @@
+import type { BreakerPolicy } from '../../machines/breaker-policy.ts'
+import { largestShare, reaches } from '../../machines/tripping.ts'
+import type { Reading } from '../../machines/tripping.ts'
+import { createCounter } from './counters.ts'
+import type { Counter } from './counters.ts'
+import type { TrippingPolicy } from './tripping-options.ts'
+
+/** The counters of a bucket: cheap and mutable. The meter measures, the machine decides. */
+export class Meter {
+  /** Failures in a row; stays after a trip until the recovery. */
+  consecutiveFailures = 0
+  /** Counted failures since the counters were last empty. */
+  failures = 0
+  lastFailureKind: string | undefined
+  /** When the last outcome was counted; only kept where {@link timed}. */
+  lastOutcomeAt: number | undefined
+  /** The clock must be read for every outcome. */
+  readonly timed: boolean
+  readonly #rules: BreakerPolicy['rules']
+  readonly #kindPolicies: BreakerPolicy['kinds']
+  readonly #counters: readonly Counter[]
+  readonly #successCanTrip: boolean
+  readonly #noteworthy: number
+  #kinds: Record<string, number> = {}
+  #breakdown: Record<string, number> | undefined
+
+  constructor(
+    policy: BreakerPolicy,
+    custom: readonly (TrippingPolicy | null)[],
+    key: string,
+    report: (error: unknown) => void,
+  ) {
+    this.#rules = policy.rules
+    this.#kindPolicies = policy.kinds
+    this.#counters = policy.rules.map((rule, i) => createCounter(rule, custom[i] ?? null, key, report))
+    this.#successCanTrip = policy.rules.some((rule) => 'windowMs' in rule)
+    this.#noteworthy = policy.degradedAt ?? 1
+    this.timed = this.#successCanTrip || policy.degradedAt !== null
+  }
+
+  /** Counts a success; true = the machine might move. */
+  success(latencyMs: number, now: number): boolean {
+    this.consecutiveFailures = 0
+    this.lastOutcomeAt = now
+    const counters = this.#counters
+    for (let i = 0; i < counters.length; i++) counters[i]!.add(false, latencyMs, now)
+    if (this.failures > 0) this.#forgive()
+    return this.#successCanTrip && reaches(largestShare(this.#rules, counters), this.#noteworthy)
+  }
+
+  /** Counts a failure of the kind `failure`. */
+  failure(failure: string, latencyMs: number, now: number): void {
+    this.consecutiveFailures++
+    this.lastOutcomeAt = now
+    for (const counter of this.#counters) counter.add(true, latencyMs, now)
+    if (Object.hasOwn(this.#kindPolicies, failure)) this.#kinds[failure] = (this.#kinds[failure] ?? 0) + 1
+    this.note(failure)
+  }
+
+  /** Counts a failure for the breakdown only: a probe's, which no rule judges. */
+  note(failure: string): void {
+    this.failures++
+    this.lastFailureKind = failure
+    this.#breakdown ??= {}
+    this.#breakdown[failure] = (Object.hasOwn(this.#breakdown, failure) ? this.#breakdown[failure]! : 0) + 1
+  }
+
+  #forgive(): void {
+    this.#kinds = {}
+    if (this.#counters.some(({ count }) => count > 0)) return
+    this.failures = 0
+    this.#breakdown = undefined
+  }
+
+  /** What the rules judge, as of `now`. */
+  reading(now: number): Reading {
+    const rules = this.#counters.map((counter) => {
+      counter.expire(now)
+      return { count: counter.count, calls: counter.calls }
+    })
+    return { rules, kinds: { ...this.#kinds }, consecutiveFailures: this.consecutiveFailures }
+  }
+
+  /** Counted failures by kind; `{}` where there is none. */
+  breakdown(): Record<string, number> {
+    return { ...this.#breakdown }
+  }
+
+  /** Empties everything. */
+  reset(): void {
+    this.consecutiveFailures = 0
+    this.failures = 0
+    this.lastFailureKind = undefined
+    this.lastOutcomeAt = undefined
+    this.#kinds = {}
+    this.#breakdown = undefined
+    for (const counter of this.#counters) counter.reset()
+  }
+}

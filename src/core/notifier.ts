@@ -1,0 +1,56 @@
+/** The part of a pino logger that we use. */
+export interface Logger {
+  info(fields: object, message: string): void
+  warn(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export const silentLogger: Logger = { info() {}, warn() {}, error() {} }
+
+/**
+ * Runs listeners after the commit: in order, one at a time, isolated from the call and from each other.
+ * A listener may call back into the system; what that causes is told afterwards.
+ */
+export class Notifier {
+  readonly logger: Logger
+  #waiting: (() => void)[] = []
+  #running = false
+
+  constructor(logger: Logger) {
+    this.logger = logger
+  }
+
+  /** Puts a notice behind the others. */
+  add(notice: () => void): void {
+    this.#waiting.push(notice)
+  }
+
+  /** Runs what is waiting. Never throws. */
+  flush(): void {
+    if (this.#running || this.#waiting.length === 0) return
+    this.#running = true
+    for (let notice = this.#waiting.shift(); notice !== undefined; notice = this.#waiting.shift()) {
+      this.guard('a listener', notice)
+    }
+    this.#running = false
+  }
+
+  /** Runs somebody else's code; what it throws is logged and goes no further. */
+  guard(what: string, run: () => unknown): void {
+    try {
+      const result = run()
+      if (result instanceof Promise) result.catch((error: unknown) => this.#report(what, error))
+    } catch (error) {
+      this.#report(what, error)
+    }
+  }
+
+  #report(what: string, error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    try {
+      this.logger.error({ err: { message } }, `${what} threw: ${message}`)
+    } catch {
+      // a logger that throws has nobody to tell
+    }
+  }
+}

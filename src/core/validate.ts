@@ -1,0 +1,76 @@
+import leven from 'leven'
+import { ConfigError } from './errors.ts'
+
+/** The range of a numeric option. */
+export interface Range {
+  readonly min: number
+  readonly max?: number
+  /** Excludes `min` itself. */
+  readonly above?: boolean
+  readonly integer?: boolean
+  /** Infinity is a value, too. */
+  readonly infinite?: boolean
+}
+
+const show = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value))
+
+function rangeInWords({ min, max, above, integer, infinite }: Range): string {
+  const noun = integer === true ? 'an integer' : 'a number'
+  const low = above === true ? `greater than ${min}` : `of at least ${min}`
+  const high = max === undefined ? '' : ` and at most ${max}`
+  return `${noun} ${low}${high}${infinite === true ? ', or Infinity' : ''}`
+}
+
+/** The number, or a RangeError that names option, value and range. */
+export function checkNumber(path: string, value: unknown, range: Range): number {
+  const { min, max = Infinity, above, integer, infinite } = range
+  const fits =
+    typeof value === 'number' &&
+    (above === true ? value > min : value >= min) &&
+    value <= max &&
+    (Number.isFinite(value) || (infinite === true && value === Infinity)) &&
+    (integer !== true || Number.isInteger(value) || value === Infinity)
+  if (!fits) throw new RangeError(`${path} is ${show(value)}; it must be ${rangeInWords(range)}.`)
+  return value
+}
+
+/** The known word, or a ConfigError that lists the words. */
+export function checkWord<T extends string>(path: string, value: unknown, words: readonly T[]): T {
+  const known = words.find((word) => word === value)
+  if (known !== undefined) return known
+  throw new ConfigError(`${path} is ${show(value)}.`, { path, hint: `It must be one of: ${words.join(', ')}.` })
+}
+
+/** Refuses what is no object and every key that nobody reads. */
+export function checkKeys(path: string, value: unknown, keys: readonly string[]): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new ConfigError(`${path} is ${show(value)}; it must be an object.`, { path })
+  }
+  for (const key of Object.keys(value)) {
+    if (keys.includes(key)) continue
+    const at = path === '' ? key : `${path}.${key}`
+    throw new ConfigError(`Unknown option ${at}.`, { path: at, hint: didYouMean(key, keys) })
+  }
+  return value as Record<string, unknown>
+}
+
+/** "Did you mean …" for a misspelt name, or the list of the right ones. */
+export function didYouMean(wrong: string, right: readonly string[]): string {
+  const nearest = [...right].sort((a, b) => leven(wrong, a) - leven(wrong, b))[0]
+  if (nearest !== undefined && leven(wrong, nearest) <= Math.max(2, wrong.length / 3)) {
+    return `Did you mean '${nearest}'?`
+  }
+  return `Known: ${right.join(', ')}.`
+}
+
+/** The function, undefined, or a ConfigError. */
+export function checkFunction<T>(path: string, value: T | undefined): T | undefined {
+  if (value === undefined || typeof value === 'function') return value
+  throw new ConfigError(`${path} is ${show(value)}; it must be a function.`, { path })
+}
+
+/** The boolean, undefined, or a ConfigError. */
+export function checkBoolean(path: string, value: unknown): boolean | undefined {
+  if (value === undefined || typeof value === 'boolean') return value
+  throw new ConfigError(`${path} is ${show(value)}; it must be true or false.`, { path })
+}
