@@ -9,7 +9,7 @@ const duration = String.raw`((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|sec
 const cue = String.raw`(?:try|retry|again|wait|available|resets?|back)`
 const cueFirst = new RegExp(String.raw`\b${cue}\b[^.?!\d]{0,40}\b${duration}`, 'i')
 const durationFirst = new RegExp(
-  String.raw`\b(?:in|after|for|within)\s+${duration}[^.?!\d]{0,40}\b${cue}\b`,
+  String.raw`(?<!\bout |\btimeout )\b(?:in|after|for)\s+${duration}[^.?!\d]{0,40}\b${cue}\b`,
   'i',
 )
 

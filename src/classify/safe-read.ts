@@ -5,9 +5,9 @@ export const isBag = (value: unknown): value is Bag => typeof value === 'object'
 
 /** Reads a property of a stranger's object: getters and proxies may throw, then it counts as absent. */
 export function read(value: unknown, key: string): unknown {
-  if (!isBag(value)) return undefined
+  if (!isBag(value) && typeof value !== 'function') return undefined
   try {
-    return value[key]
+    return (value as Bag)[key]
   } catch {
     return undefined
   }

@@ -48,7 +48,7 @@ function reasonsOf(data: unknown): readonly string[] {
 
 /** The class of an end, worst first; `undefined` while nothing has ended. */
 export function stopClassOf(data: unknown): StopClass | undefined {
-  const found = reasonsOf(data).map((reason) => byToken.get(toToken(reason)) ?? 'complete')
+  const found = new Set(reasonsOf(data).map((reason) => byToken.get(toToken(reason)) ?? 'complete'))
   const order: readonly StopClass[] = ['failed', 'filtered', 'misused', 'length', 'complete']
-  return order.find((candidate) => found.includes(candidate))
+  return order.find((candidate) => found.has(candidate))
 }

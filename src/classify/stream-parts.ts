@@ -64,7 +64,7 @@ const typed: Readonly<Record<string, Rule>> = {
   'response.refusal.delta': 'error',
   'response.refusal.done': 'error',
   'response.output_item.added': (data) =>
-    /_call$/.test(String(readPath(data, 'item', 'type'))) ? 'content' : 'preamble',
+    String(readPath(data, 'item', 'type')).endsWith('_call') ? 'content' : 'preamble',
   'response.output_item.done': (data) => (outputHasContent([read(data, 'item')]) ? 'content' : 'preamble'),
   'response.content_part.done': (data) => (isFilled(readPath(data, 'part', 'text')) ? 'content' : 'preamble'),
 }

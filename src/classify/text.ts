@@ -7,6 +7,7 @@ export function normalise(text: string): string {
     .slice(0, MAX_TEXT)
     .replace(/https?:\/\/\S+/gi, ' ')
     .toLowerCase()
+    .replace(/(\d),(?=\d{3}\b)/g, '$1')
     .replace(/[’‘`]/g, "'")
     .replace(/\bcan(?:no|')t\b/g, 'can not')
     .replace(/n't\b/g, ' not')

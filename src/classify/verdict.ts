@@ -59,6 +59,6 @@ export interface ClassifyContext {
   readonly surface?: 'model' | 'tool'
   /** The user's `detectSoftFailure` said yes. */
   readonly softFailure?: boolean
-  /** Epoch ms for HTTP dates in Retry-After. Default: the real clock is not read, dates are ignored. */
+  /** Epoch ms from which HTTP dates in Retry-After are measured. Default: the answer's own `date` header; without either a date is ignored. */
   readonly now?: number
 }

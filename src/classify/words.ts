@@ -51,6 +51,11 @@ const rules: readonly WordRule[] = [
     none: [perTime, /(?:completion|output|new) tokens|max tokens|balance|credit|quota/],
   },
   {
+    kind: 'context_window',
+    all: [/\btokens?\b/, /reduce|shorten|trim|decrease/, /length of|\b(?:input|prompt|messages)\b/],
+    none: [perTime, /max tokens is/],
+  },
+  {
     kind: 'quota_exhausted',
     all: [
       /\b(?:balance|funds?|credits?|prepa(?:id|yment))\b/,
@@ -70,8 +75,7 @@ const rules: readonly WordRule[] = [
   {
     kind: 'unsupported',
     all: [
-      /not support|unsupported|can not (?:handle|accept|process)/,
-      /\bmodel\b|endpoints?|provider|deployment/,
+      /(?:does|do) not support|no endpoints? found that support|not supported (?:by|with|for|on) (?:this|the|that) (?:model|deployment|provider)/,
       /\bimages?\b|vision|\btools?\b|tool use|function call|audio|json (?:mode|schema)|response format|structured output/,
     ],
     none: [/parameter/],
@@ -85,10 +89,11 @@ const rules: readonly WordRule[] = [
     ],
     none: [/overload|loading|capacity|temporar|currently|rate limit/],
   },
+  { kind: 'not_found', all: [/model (?:id|identifier|name)\b.*\binvalid|invalid model (?:id|identifier|name)\b/] },
   {
     kind: 'auth',
     all: [
-      /api key|access token|bearer|credentials?|authentication|authorization/,
+      /api key|(?:access|security) token|bearer|credentials?|authentication|authorization/,
       /invalid|incorrect|missing|expired|wrong|\bbad\b|not (?:valid|provided|recogni)|revoked|unrecogni|\bno\b|fail|required|malformed|reject|disabled/,
     ],
   },

@@ -138,7 +138,7 @@ export function resolveBreaker(options: CircuitBreakerOptions = {}, path = ''): 
     observe: checkWord(at('mode'), options.mode ?? 'enforce', ['enforce', 'observe']) === 'observe',
     shouldCount: checkFunction(at('shouldCount'), options.shouldCount),
     onStateChange: checkFunction(at('onStateChange'), options.onStateChange),
-    snapshot: resolveSnapshot(options.snapshot, at('snapshot')),
+    snapshot: options.snapshot && checkSaved(options.snapshot, at('snapshot')),
     stackTraces: checkBoolean(at('stackTraces'), options.stackTraces) ?? false,
     source: options,
   }
@@ -184,8 +184,8 @@ function resolveDegradation(option: CircuitBreakerOptions['degradation'], path: 
   throw new RangeError(`${path}.at is ${share}; it must be a number greater than 0 and below 1.`)
 }
 
-function resolveSnapshot(saved: SavedCircuit | undefined, path: string): SavedCircuit | undefined {
-  if (saved === undefined) return undefined
+/** @throws ConfigError for what this version did not save */
+export function checkSaved(saved: SavedCircuit, path: string): SavedCircuit {
   if (typeof saved === 'object' && saved !== null && saved.version === 1) return saved
   throw new ConfigError(`${path} is not a circuit saved by this version.`, {
     path,

@@ -13,6 +13,8 @@ import type { Due } from './dues.ts'
 import { circuitOpenError } from './errors.ts'
 import { execute } from './execute.ts'
 import type { ExecuteOptions, Work } from './execute.ts'
+import { explain } from './explain.ts'
+import type { Explanation } from './explain.ts'
 import type { BreakerRef, Host } from './host.ts'
 import type { Journal } from './journal.ts'
 import { Meter } from './meter.ts'
@@ -68,6 +70,7 @@ export class CircuitBreaker {
   #tripError: unknown
   #lastModel: string | undefined
   #gone = false
+  #warned = false
 
   constructor(name: string, options: ResolvedBreaker, around: Surroundings, model?: string) {
     this.name = name
@@ -92,6 +95,7 @@ export class CircuitBreaker {
   }
 
   #tryProbe(now: number): Permit | Refusal {
+    if (this.#gone) return this.#afterTheEnd()
     if (this.#snapshot.context.trial !== null) {
       const permit = new Permit(++this.#ids, this.#generation, true, now)
       permit.leaseUntil = now + this.options.probeLeaseMs
@@ -111,13 +115,23 @@ export class CircuitBreaker {
     return refusal ?? { admitted: false, reason, retryAfterMs: 0 }
   }
 
+  /** An evicted breaker cannot decide any more; refusing would be for ever. */
+  #afterTheEnd(): Permit {
+    if (!this.#warned) {
+      this.#warned = true
+      const text = `the breaker '${this.name}' was evicted or closed and protects nothing; get it from its registry again`
+      this.#around.notifier.guard('the logger', () => this.#around.notifier.logger.warn({ bucket: this.name }, text))
+    }
+    return this.admitAnyway()
+  }
+
   /** A permit against the breaker's word: counted, never deciding. */
   admitAnyway(): Permit {
     return new Permit(++this.#ids, -1, false, this.#around.clock.now())
   }
 
   /** Says what a visit came to. Idempotent; never throws. */
-  settle(permit: Permit, outcome: Outcome, now = this.#around.clock.now()): void {
+  settle(permit: Permit, outcome: Outcome, now = this.#around.clock.now(), latencyMs = now - permit.startedAt): void {
     if (permit.settled) return
     permit.settled = true
     this.stats.outcomes[outcome.outcome]++
@@ -127,7 +141,7 @@ export class CircuitBreaker {
     this.#permit = permit
     if (!this.isCurrent(permit, now)) this.#late(permit, outcome, now)
     else if (permit.probe) this.#settleProbe(permit, outcome, now)
-    else this.#count(outcome, outcome.outcome === 'neutral' ? 0 : (outcome.latencyMs ?? now - permit.startedAt), now)
+    else if (outcome.outcome !== 'neutral') this.#count(outcome, outcome.latencyMs ?? latencyMs, now)
     this.#permit = undefined
   }
 
@@ -228,6 +242,12 @@ export class CircuitBreaker {
     return this.#meter.breakdown()
   }
 
+  /** Why the circuit is as it is. */
+  explain(): Explanation {
+    const hold = this.#view(this.#around.clock.now()).context.hold
+    return explain(this.name, this.getStatus(), this.getFailureBreakdown(), hold)
+  }
+
   /** Opens by hand: for one cooldown, or with `hold` until it is closed or `ttlMs` is over. */
   open(options: CommandOptions = {}): void {
     this.#command('operator.opened', options)
@@ -271,9 +291,17 @@ export class CircuitBreaker {
     this.#meter.note('probe_lost')
   }
 
+  /** Closed, nothing counted against it, nobody inside as far as it knows: it can be forgotten without loss. */
+  get isIdle(): boolean {
+    return this.#flows && !this.#degraded && this.#snapshot.context.hold === null && this.#meter.failures === 0
+  }
+
   /** Ends the breaker: no timer, no actor. */
   dispose(): void {
+    if (this.#gone) return
     this.#gone = true
+    this.#flows = false
+    this.#due = Infinity
     this.#subscription?.unsubscribe()
     this.#around.clock.clearTimeout(this.#timer)
     this.#around.host.stop(this.name, this.#ref, this.#around.clock.now())
@@ -351,7 +379,7 @@ export class CircuitBreaker {
 
   #tell(event: BreakerEvent, from: CircuitState, to: CircuitState): void {
     const { journal, notifier, onTransition, onChange } = this.#around
-    const call = this.#permit?.call
+    const call = this.#permit?.call?.id
     if (journal !== undefined) {
       notifier.add(() => journal.append({ bucket: this.name, event, from, to, call }))
     }

@@ -12,17 +12,19 @@ export interface ExecuteOptions {
 export type Work<T> = (context: ExecuteOptions) => T | PromiseLike<T>
 
 const NOTHING: ExecuteOptions = Object.freeze({})
-const SUCCESS: Outcome = Object.freeze({ outcome: 'success' })
-const NEUTRAL: Outcome = Object.freeze({ outcome: 'neutral' })
+export const SUCCESS: Outcome = Object.freeze({ outcome: 'success' })
+export const NEUTRAL: Outcome = Object.freeze({ outcome: 'neutral' })
+
+type ShouldCount = CircuitBreaker['options']['shouldCount']
 
 /** The column "counts" of a verdict, after the user's own `shouldCount`. */
-export function outcomeOf(breaker: CircuitBreaker, error: unknown, verdict: Verdict): Outcome {
+export function outcomeOf(shouldCount: ShouldCount, error: unknown, verdict: Verdict): Outcome {
   if (verdict.outcome === 'success') return SUCCESS
-  if (!counts(breaker, error, verdict)) return NEUTRAL
+  if (!counts(shouldCount, error, verdict)) return NEUTRAL
   return { outcome: 'failure', failure: verdict.failure, retryAfterMs: verdict.retryAfterMs, error }
 }
 
-function counts({ options: { shouldCount } }: CircuitBreaker, error: unknown, verdict: Verdict): boolean {
+function counts(shouldCount: ShouldCount, error: unknown, verdict: Verdict): boolean {
   const standard = verdict.outcome === 'failure'
   if (shouldCount === undefined || verdict.failure === 'aborted') return standard
   try {
@@ -59,7 +61,7 @@ export function execute<T>(breaker: CircuitBreaker, work: Work<T>, options: Exec
 
 function failed(breaker: CircuitBreaker, permit: Permit, error: unknown, signal: AbortSignal | undefined): unknown {
   const callerAborted = signal?.aborted === true
-  breaker.settle(permit, outcomeOf(breaker, error, classify(error, { callerAborted })))
+  breaker.settle(permit, outcomeOf(breaker.options.shouldCount, error, classify(error, { callerAborted })))
   return callerAborted ? signal?.reason : error
 }
 

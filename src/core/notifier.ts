@@ -39,13 +39,14 @@ export class Notifier {
   guard(what: string, run: () => unknown): void {
     try {
       const result = run()
-      if (result instanceof Promise) result.catch((error: unknown) => this.#report(what, error))
+      if (result instanceof Promise) result.catch((error: unknown) => this.report(what, error))
     } catch (error) {
-      this.#report(what, error)
+      this.report(what, error)
     }
   }
 
-  #report(what: string, error: unknown): void {
+  /** Logs an error that must not reach a call. */
+  report(what: string, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error)
     try {
       this.logger.error({ err: { message } }, `${what} threw: ${message}`)

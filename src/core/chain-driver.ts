@@ -1,0 +1,155 @@
+import { createActor } from 'xstate'
+import type { ActorRefFrom } from 'xstate'
+import { chainMachine } from '../../machines/chain.machine.ts'
+import type { ChainEvent, Refusal } from '../../machines/chain-events.ts'
+import type { Verdict } from '../classify/verdict.ts'
+import { finalError } from './final-error.ts'
+import { actorClock } from './host.ts'
+import type { Run } from './run.ts'
+
+type Chain = ActorRefFrom<typeof chainMachine>
+type Effect = 'choose' | 'visit' | 'backOff' | 'wait' | 'giveUp' | 'nothing'
+
+/** What the runtime does in each state of the chain. */
+const EFFECTS: Record<string, Effect> = {
+  choosing: 'choose',
+  attempting: 'visit',
+  backingOff: 'backOff',
+  waiting: 'wait',
+  stopped: 'giveUp',
+  exhausted: 'giveUp',
+}
+
+/** Does what the chain decides, and tells it what came of it. */
+export class ChainDriver<Request, Result, Part, Out> {
+  readonly #run: Run<Request, Result, Part, Out>
+  readonly #chain: Chain
+  #timer: unknown
+  #waiting = false
+
+  constructor(run: Run<Request, Result, Part, Out>) {
+    this.#run = run
+    const { gear, startedAt, deadlineAt, id } = run
+    const plan = { ...gear.plan, startedAt, deadlineAt }
+    this.#chain = createActor(chainMachine, { input: { plan }, clock: actorClock(gear.clock, gear.notifier) })
+    this.#chain.subscribe({ error: (error) => this.#broken(error) })
+    this.#chain.start()
+    gear.supervisor.send({ type: 'chain.started', call: id, chain: this.#chain, at: gear.clock.now() })
+  }
+
+  /** Tells the chain what happened inline before it was there. */
+  replay(refused: readonly Refusal[], admitted: string | undefined): void {
+    const at = this.#run.startedAt
+    for (const refusal of refused) this.tell({ type: 'target.refused', at, ...refusal })
+    if (admitted !== undefined) this.tell({ type: 'target.admitted', at, target: admitted })
+  }
+
+  tell(event: ChainEvent): void {
+    this.#chain.send(event)
+  }
+
+  attemptFailed(error: unknown, verdict: Verdict, at: number): void {
+    const { gear } = this.#run
+    const isLastTarget = this.#chain.getSnapshot().context.ahead.length === 0
+    const route = gear.routeOf(error, verdict, isLastTarget)
+    const budget = gear.budget?.affordsRetry ?? true
+    this.tell({ type: 'attempt.failed', at, verdict, roll: gear.random(), budget, route })
+    this.act()
+  }
+
+  /** Does what the chain's state asks for, until something has to be waited for. */
+  act(): void {
+    for (let more = true; more && !this.#run.ended; ) {
+      const { value } = this.#chain.getSnapshot()
+      const effect = EFFECTS[typeof value === 'string' ? value : value.visiting] ?? 'nothing'
+      if (effect !== 'backOff') this.#run.endVisit(this.#run.gear.clock.now())
+      more = this[effect]()
+    }
+  }
+
+  protected nothing(): boolean {
+    return false
+  }
+
+  protected choose(): boolean {
+    const { gear } = this.#run
+    const name = this.#chain.getSnapshot().context.ahead[0] ?? ''
+    const target = gear.byName.get(name)
+    if (target === undefined) return false
+    const refusal = this.#run.admit(target)
+    const at = gear.clock.now()
+    this.tell(refusal === undefined ? { type: 'target.admitted', at, target: name } : { type: 'target.refused', at, ...refusal })
+    return true
+  }
+
+  protected visit(): boolean {
+    const { target: name, attempt, lastResort } = this.#chain.getSnapshot().context
+    const target = this.#run.gear.byName.get(name ?? '')
+    if (target === undefined) return false
+    if (lastResort) this.#run.admitAnyway(target)
+    this.#run.attemptAt(target, attempt, this.#run.gear.clock.now())
+    return false
+  }
+
+  protected backOff(): boolean {
+    this.#run.gear.budget?.withdraw()
+    this.#at(() => this.tell({ type: 'backoff.elapsed', at: this.#now, permitIsCurrent: this.#run.permitIsCurrent }))
+    return false
+  }
+
+  protected wait(): boolean {
+    this.#waiting = true
+    this.#run.gear.waiters.add(this)
+    this.#at(() => this.tell({ type: 'wait.elapsed', at: this.#now }))
+    return false
+  }
+
+  /** A circuit has moved: whoever waits for one asks again. */
+  wake(): void {
+    if (!this.#waiting) return
+    this.#stopWaiting()
+    this.tell({ type: 'circuit.changed', at: this.#now })
+    this.act()
+  }
+
+  protected giveUp(): boolean {
+    const error = finalError(this.#run)
+    this.#run.finish(false, this.#now)
+    this.#run.reject(error)
+    return false
+  }
+
+  get #now(): number {
+    return this.#run.gear.clock.now()
+  }
+
+  #at(then: () => void): void {
+    const { clock } = this.#run.gear
+    const until = this.#chain.getSnapshot().context.waitUntil ?? clock.now()
+    this.#timer = clock.setTimeout(() => {
+      this.#stopWaiting()
+      then()
+      this.act()
+    }, until - clock.now())
+  }
+
+  #stopWaiting(): void {
+    this.#run.gear.clock.clearTimeout(this.#timer)
+    if (this.#waiting) this.#run.gear.waiters.delete(this)
+    this.#waiting = false
+  }
+
+  /** Lets go of the chain. */
+  end(): void {
+    this.#stopWaiting()
+    const { gear, id } = this.#run
+    this.#chain.stop()
+    gear.supervisor.send({ type: 'chain.ended', call: id, at: gear.clock.now() })
+  }
+
+  /** A chain that fails takes its call with it, and nobody else. */
+  #broken(error: unknown): void {
+    this.#run.gear.notifier.report('the chain', error)
+    if (!this.#run.ended) this.#run.leave(error)
+  }
+}

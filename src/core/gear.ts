@@ -1,0 +1,166 @@
+import type { ChainPlan } from '../../machines/chain-events.ts'
+import type { Verdict } from '../classify/verdict.ts'
+import { RetryBudget } from './budget.ts'
+import type { ResolvedBreaker } from './breaker-options.ts'
+import type { Clock, Random } from './clock.ts'
+import { takeRuntime } from './create-breaker.ts'
+import { ConfigError } from './errors.ts'
+import type { SupervisorRef } from './host.ts'
+import { Limits } from './limits.ts'
+import { Notifier } from './notifier.ts'
+import { Buckets } from './registry.ts'
+import { checkLists, checkSwitchgear, resolveBudget, resolveWhenAllOpen } from './switchgear-options.ts'
+import type { SwitchgearEvent, SwitchgearOptions } from './switchgear-options.ts'
+import { sharedRules } from './shared-rules.ts'
+import { Target } from './target.ts'
+import { tellTransition } from './tell-transition.ts'
+import type { Transition } from './transition.ts'
+
+export type TransitionListener = (transition: Transition) => void
+
+/** The inside of a switchgear: targets, breakers, limits and listeners, shared by all of its calls. */
+export class Gear<Request, Result, Part> {
+  readonly clock: Clock
+  readonly random: Random
+  readonly notifier: Notifier
+  readonly limits: Limits
+  readonly budget: RetryBudget | undefined
+  readonly buckets: Buckets
+  readonly targets: readonly Target<Request, Result, Part>[]
+  readonly byName: ReadonlyMap<string, Target<Request, Result, Part>>
+  readonly plan: Omit<ChainPlan, 'startedAt' | 'deadlineAt'>
+  readonly deadlineMs: number | undefined
+  readonly options: SwitchgearOptions<Request, Result, Part>
+  readonly waiters = new Set<{ wake(): void }>()
+  readonly listeners = new Set<TransitionListener>()
+  /** False = the chain decides from the first step on; for the proof that both ways are the same. */
+  inline = true
+  #calls = 0
+  #running = 0
+  #closing: (() => void) | undefined
+  closed = false
+
+  constructor(options: SwitchgearOptions<Request, Result, Part>) {
+    checkSwitchgear(options)
+    const { clock, random, logger, journal } = takeRuntime(options)
+    this.options = options
+    this.clock = clock
+    this.random = random
+    this.notifier = new Notifier(logger)
+    this.limits = new Limits(clock)
+    this.deadlineMs = options.deadlineMs
+    const budget = resolveBudget(options.retryBudget)
+    this.budget = budget === null ? undefined : new RetryBudget(...budget)
+    this.targets = options.targets.map((target, i) => new Target(target, i, this.limits))
+    this.byName = byName(this.targets)
+    this.plan = this.#plan()
+    const rules = sharedRules(this.targets)
+    const around = { clock, random, notifier: this.notifier, journal, onChange: () => this.#wake() }
+    const changed = (transition: Transition, breaker: ResolvedBreaker) => this.#changed(transition, breaker)
+    this.buckets = new Buckets(around, options, changed, options.snapshots)
+    for (const target of this.targets) {
+      const own = rules.get(target)
+      if (own !== undefined) target.join(this.buckets, own)
+    }
+    this.#warn()
+  }
+
+  get supervisor(): SupervisorRef {
+    return this.buckets.supervisor
+  }
+
+  #plan(): Gear<Request, Result, Part>['plan'] {
+    const { options, targets, byName } = this
+    const names = new Set(byName.keys())
+    return {
+      targets: targets.map(({ name }) => name),
+      known: Object.fromEntries(targets.map(({ name, planned }) => [name, planned])),
+      lists: {
+        'context-window': checkLists('contextWindowFallbacks', options.contextWindowFallbacks, names),
+        'content-policy': checkLists('contentPolicyFallbacks', options.contentPolicyFallbacks, names),
+      },
+      whenAllOpen: resolveWhenAllOpen(options.whenAllOpen),
+    }
+  }
+
+  #warn(): void {
+    const { deadlineMs } = this
+    for (const { name, timeoutMs } of this.targets) {
+      if (deadlineMs === undefined || deadlineMs > timeoutMs) continue
+      const text = `deadlineMs (${deadlineMs}) is not longer than timeoutMs of '${name}' (${timeoutMs}): a hanging target leaves no time for the next one`
+      this.notifier.guard('the logger', () => this.notifier.logger.warn({ target: name }, text))
+    }
+  }
+
+  nextId(): string {
+    return `call-${++this.#calls}`
+  }
+
+  begun(): void {
+    this.#running++
+    this.budget?.deposit()
+  }
+
+  ended(): void {
+    this.#running--
+    if (this.#running === 0) this.#closing?.()
+  }
+
+  /** What the user's `fallbackOn` says; undefined = nothing. */
+  routeOf(error: unknown, verdict: Verdict, isLastTarget: boolean): 'next' | 'stop' | undefined {
+    const { fallbackOn } = this.options
+    let route: 'next' | 'stop' | undefined
+    if (fallbackOn !== undefined) {
+      this.notifier.guard('fallbackOn', () => {
+        route = fallbackOn(error, { isLastTarget, verdict })
+      })
+    }
+    return route === 'next' || route === 'stop' ? route : undefined
+  }
+
+  /** Tells whoever listens, after the commit. */
+  tell(event: () => SwitchgearEvent): void {
+    const { onEvent } = this.options
+    if (onEvent === undefined) return
+    this.notifier.add(() => onEvent(event()))
+    this.notifier.flush()
+  }
+
+  #changed(transition: Transition, breaker: ResolvedBreaker): void {
+    const { onStateChange, onEvent } = this.options
+    tellTransition(breaker.onStateChange, this.notifier)(transition)
+    const { from, to, consecutiveFailures, model } = transition
+    const guard = (what: string, run: () => unknown) => this.notifier.guard(what, run)
+    if (onStateChange !== undefined) {
+      guard('onStateChange', () => onStateChange(from, to, consecutiveFailures, model, transition))
+    }
+    const targets = this.targets.filter((target) => target.bucketFor(transition.model) === transition.bucket)
+    if (onEvent !== undefined) {
+      guard('onEvent', () => onEvent({ type: 'circuit_state', targets: targets.map(({ name }) => name), ...transition }))
+    }
+    for (const listener of this.listeners) guard('a listener', () => listener(transition))
+  }
+
+  #wake(): void {
+    for (const waiter of [...this.waiters]) waiter.wake()
+  }
+
+  /** Refuses new calls, waits for the running ones, then lets go of every timer and actor. */
+  async close(): Promise<void> {
+    this.closed = true
+    if (this.#running > 0) await new Promise<void>((resolve) => (this.#closing = resolve))
+    this.limits.close()
+    this.buckets.close()
+  }
+}
+
+function byName<T extends { readonly name: string }>(targets: readonly T[]): Map<string, T> {
+  const map = new Map<string, T>()
+  for (const target of targets) {
+    if (map.has(target.name)) {
+      throw new ConfigError(`Two targets are called '${target.name}'.`, { path: 'targets', hint: 'Give each a name of its own.' })
+    }
+    map.set(target.name, target)
+  }
+  return map
+}

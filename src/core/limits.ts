@@ -1,0 +1,92 @@
+import type { Clock } from './clock.ts'
+
+/** Something that ends by itself when its time is over. An intrusive list: no allocation, removal in O(1). */
+export abstract class Limited {
+  dueAt = 0
+  previous: Limited | undefined
+  next: Limited | undefined
+  queue: LimitQueue | undefined
+  abstract expire(): void
+}
+
+/**
+ * Everything that shares one duration, in the order it began: a first-in first-out list with one exact timer for its
+ * head, instead of a timer a call.
+ */
+export class LimitQueue {
+  readonly ms: number
+  readonly #clock: Clock
+  #head: Limited | undefined
+  #tail: Limited | undefined
+  #timer: unknown
+  #armed = false
+
+  constructor(ms: number, clock: Clock) {
+    this.ms = ms
+    this.#clock = clock
+  }
+
+  add(entry: Limited, now: number): void {
+    entry.dueAt = now + this.ms
+    entry.queue = this
+    entry.previous = this.#tail
+    if (this.#tail === undefined) this.#head = entry
+    else this.#tail.next = entry
+    this.#tail = entry
+    if (!this.#armed) this.#arm(now)
+  }
+
+  remove(entry: Limited): void {
+    if (entry.queue !== this) return
+    entry.queue = undefined
+    if (entry.previous === undefined) this.#head = entry.next
+    else entry.previous.next = entry.next
+    if (entry.next === undefined) this.#tail = entry.previous
+    else entry.next.previous = entry.previous
+    entry.previous = undefined
+    entry.next = undefined
+  }
+
+  close(): void {
+    this.#clock.clearTimeout(this.#timer)
+    this.#armed = false
+  }
+
+  #arm(now: number): void {
+    if (this.#head === undefined) return
+    this.#armed = true
+    this.#timer = this.#clock.setTimeout(() => this.#fire(), this.#head.dueAt - now)
+  }
+
+  #fire(): void {
+    this.#armed = false
+    const now = this.#clock.now()
+    for (let entry = this.#head; entry !== undefined && entry.dueAt <= now; entry = this.#head) {
+      this.remove(entry)
+      entry.expire()
+    }
+    if (!this.#armed) this.#arm(now)
+  }
+}
+
+/** One queue a duration. */
+export class Limits {
+  readonly #clock: Clock
+  readonly #queues = new Map<number, LimitQueue>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** The queue for this duration; undefined for Infinity, which is no limit. */
+  of(ms: number): LimitQueue | undefined {
+    if (ms === Infinity) return undefined
+    let queue = this.#queues.get(ms)
+    if (queue === undefined) this.#queues.set(ms, (queue = new LimitQueue(ms, this.#clock)))
+    return queue
+  }
+
+  close(): void {
+    for (const queue of this.#queues.values()) queue.close()
+  }
+}

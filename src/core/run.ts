@@ -1,0 +1,299 @@
+import type { Refusal as ChainRefusal } from '../../machines/chain-events.ts'
+import type { Verdict } from '../classify/verdict.ts'
+import type { Attempt } from './attempt.ts'
+import { ChainDriver } from './chain-driver.ts'
+import type { CircuitBreaker } from './circuit-breaker.ts'
+import { AttemptTimeoutError, DeadlineExceededError } from './errors.ts'
+import type { AttemptRecord } from './errors.ts'
+import { NEUTRAL, SUCCESS, outcomeOf } from './execute.ts'
+import type { Gear } from './gear.ts'
+import type { Outcome, Permit, Refusal } from './permit.ts'
+import type { CallOptions } from './switchgear-options.ts'
+import type { Target } from './target.ts'
+
+/** Starts one attempt of a run. */
+export type Begin<Request, Result, Part, Out> = (
+  run: Run<Request, Result, Part, Out>,
+  target: Target<Request, Result, Part>,
+  attempt: number,
+  now: number,
+) => Attempt<Request, Result, Part, Out>
+
+/**
+ * One call on its way. Refusals are walked and the first attempt runs inline; at the first failure, or where something
+ * must be waited for, a chain takes over, is told what has happened so far, and decides from then on.
+ */
+export class Run<Request, Result, Part, Out> {
+  readonly gear: Gear<Request, Result, Part>
+  readonly request: Request
+  readonly options: CallOptions
+  readonly startedAt: number
+  /** Upstream requests so far. */
+  attempts = 0
+  /** Where the call is, or was last. */
+  target: Target<Request, Result, Part> | undefined
+  model: string | undefined
+  /** Refusals and failures so far, in order. */
+  records: AttemptRecord[] | undefined
+  resolve!: (out: Out) => void
+  reject!: (error: unknown) => void
+  ended = false
+  readonly #begin: Begin<Request, Result, Part, Out>
+  #id: string | undefined
+  #attempt: Attempt<Request, Result, Part, Out> | undefined
+  #breaker: CircuitBreaker | undefined
+  #permit: Permit | undefined
+  #driver: ChainDriver<Request, Result, Part, Out> | undefined
+  #refused: ChainRefusal[] | undefined
+  #failure: { readonly error: unknown; readonly verdict: Verdict } | undefined
+  #committed = false
+  #deadline: unknown
+  #onAbort: (() => void) | undefined
+
+  constructor(
+    gear: Gear<Request, Result, Part>,
+    request: Request,
+    options: CallOptions,
+    begin: Begin<Request, Result, Part, Out>,
+  ) {
+    this.gear = gear
+    this.request = request
+    this.options = options
+    this.#begin = begin
+    this.startedAt = gear.clock.now()
+  }
+
+  get id(): string {
+    return (this.#id ??= this.options.id ?? this.gear.nextId())
+  }
+
+  get callerAborted(): boolean {
+    return this.options.signal?.aborted === true
+  }
+
+  get deadlineMs(): number | undefined {
+    return this.options.deadlineMs ?? this.gear.deadlineMs
+  }
+
+  /** When waiting no longer makes sense; null = no deadline. */
+  get deadlineAt(): number | null {
+    return this.deadlineMs === undefined ? null : this.startedAt + this.deadlineMs
+  }
+
+  start(): void {
+    const { gear, options } = this
+    gear.begun()
+    if (options.signal !== undefined) {
+      this.#onAbort = () => this.leave(options.signal?.reason)
+      options.signal.addEventListener('abort', this.#onAbort, { once: true })
+    }
+    if (this.deadlineMs !== undefined) {
+      this.#deadline = gear.clock.setTimeout(() => this.#outOfTime(), this.deadlineMs)
+    }
+    if (gear.inline) this.#walk()
+    else this.#drive().act()
+  }
+
+  #walk(): void {
+    const targets = this.gear.targets
+    for (let i = 0; i < targets.length; i++) {
+      const target = targets[i]!
+      const refusal = this.admit(target)
+      if (refusal === undefined) return this.attemptAt(target, 1, this.startedAt)
+      ;(this.#refused ??= []).push(refusal)
+    }
+    this.#drive().act()
+  }
+
+  /** Asks for admission; undefined = admitted, and the visit has begun. */
+  admit(target: Target<Request, Result, Part>): ChainRefusal | undefined {
+    const model = target.modelFor(this.options.model)
+    const breaker = target.breakerFor(model)
+    const answer = breaker?.tryAcquire()
+    if (breaker !== undefined && answer?.admitted === false) return this.#note(target, model, breaker, answer)
+    this.#visit(target, model, breaker, answer?.admitted === true ? answer : undefined)
+    return undefined
+  }
+
+  /** Visits a target against its breaker's word. */
+  admitAnyway(target: Target<Request, Result, Part>): void {
+    const model = target.modelFor(this.options.model)
+    const breaker = target.breakerFor(model)
+    this.#visit(target, model, breaker, breaker?.admitAnyway())
+  }
+
+  #visit(
+    target: Target<Request, Result, Part>,
+    model: string | undefined,
+    breaker: CircuitBreaker | undefined,
+    permit: Permit | undefined,
+  ): void {
+    this.target = target
+    this.model = model
+    this.#breaker = breaker
+    this.#permit = permit
+    if (permit !== undefined) permit.call = this
+  }
+
+  #note(
+    { name: target }: Target<Request, Result, Part>,
+    model: string | undefined,
+    breaker: CircuitBreaker,
+    refusal: Refusal,
+  ): ChainRefusal {
+    const error = breaker.refusalError(refusal, target, model)
+    const retryAfterMs = refusal.retryAfterMs ?? undefined
+    const record = { target, model, outcome: 'refused', failure: 'circuit_open', retryAfterMs, error } as const
+    ;(this.records ??= []).push(record)
+    const retryAt = retryAfterMs === undefined ? null : this.gear.clock.now() + retryAfterMs
+    return { target, reason: refusal.reason, retryAt }
+  }
+
+  attemptAt(target: Target<Request, Result, Part>, n: number, now: number): void {
+    this.attempts++
+    if (this.#permit?.probe === true) this.#breaker?.renew(this.#permit, now)
+    const attempt = this.#begin(this, target, n, now)
+    this.#attempt = attempt
+    attempt.begin()
+  }
+
+  /** A sign of life of the present visit. */
+  renew(now: number): void {
+    if (this.#permit?.probe === true) this.#breaker?.renew(this.#permit, now)
+  }
+
+  /** True while a retry of the present visit would still decide something. */
+  get permitIsCurrent(): boolean {
+    return this.#permit === undefined || this.#breaker === undefined || this.#breaker.isCurrent(this.#permit)
+  }
+
+  attemptSucceeded(out: Out, latencyMs?: number): void {
+    const now = this.gear.clock.now()
+    const attempt = this.#attempt!
+    this.#measure('success', now)
+    this.#settle(latencyMs === undefined ? SUCCESS : { outcome: 'success', latencyMs }, now, attempt.startedAt)
+    this.#driver?.tell({ type: this.#committed ? 'stream.completed' : 'attempt.succeeded', at: now })
+    this.finish(true, now)
+    this.resolve(out)
+  }
+
+  /** A stream has shown its first content: from now on nobody else may answer. */
+  streamCommitted(out: Out): void {
+    this.#committed = true
+    this.#driver?.tell({ type: 'stream.committed', at: this.gear.clock.now() })
+    this.resolve(out)
+  }
+
+  attemptFailed(error: unknown, verdict: Verdict): void {
+    const now = this.gear.clock.now()
+    const attempt = this.#attempt?.attempt ?? 1
+    this.#measure(verdict.outcome, now)
+    this.#attempt = undefined
+    this.#failure = { error, verdict }
+    const target = this.target!.name
+    const { failure, alert, retryAfterMs } = verdict
+    const outcome = verdict.outcome === 'failure' ? 'failed' : 'neutral'
+    ;(this.records ??= []).push({ target, model: this.model, outcome, failure, retryAfterMs, error })
+    this.gear.tell(() => ({ type: 'attempt_failed', call: this.id, target, model: this.model, attempt, failure, alert }))
+    if (this.#committed) this.#interrupted(now)
+    else this.#drive().attemptFailed(error, verdict, now)
+  }
+
+  #interrupted(now: number): void {
+    this.endVisit(now)
+    this.#driver?.tell({ type: 'stream.failed', at: now })
+    this.finish(false, now)
+  }
+
+  /** The visit that failed is over: its one outcome is recorded. */
+  endVisit(now: number): void {
+    const failure = this.#failure
+    if (failure === undefined) return
+    this.#failure = undefined
+    const shouldCount = this.#breaker?.options.shouldCount
+    this.#settle(outcomeOf(shouldCount, failure.error, failure.verdict), now, now)
+  }
+
+  #settle(outcome: Outcome, now: number, startedAt: number): void {
+    const permit = this.#permit
+    if (permit === undefined) return
+    this.#permit = undefined
+    this.#breaker!.settle(permit, outcome, now, now - startedAt)
+  }
+
+  #measure(outcome: 'success' | 'failure' | 'neutral', now: number): void {
+    const stats = this.target!.stats
+    stats.attempts[outcome]++
+    stats.duration.add(now - this.#attempt!.startedAt)
+  }
+
+  #drive(): ChainDriver<Request, Result, Part, Out> {
+    if (this.#driver !== undefined) return this.#driver
+    this.#driver = new ChainDriver(this)
+    this.#driver.replay(this.#refused ?? [], this.target?.name)
+    return this.#driver
+  }
+
+  /** The caller hung up, or the reader left: everything ends, nothing is held against the target. */
+  leave(reason: unknown): void {
+    if (this.ended) return
+    const now = this.gear.clock.now()
+    this.#cut(reason, NEUTRAL, now)
+    this.#driver?.tell({ type: 'caller.aborted', at: now })
+    this.finish(false, now)
+    this.reject(reason)
+  }
+
+  #outOfTime(): void {
+    if (this.ended) return
+    const now = this.gear.clock.now()
+    const ms = this.deadlineMs ?? 0
+    const error = new DeadlineExceededError(ms, { target: this.target?.name, model: this.model })
+    this.#cut(error, this.#outcomeAtDeadline(ms, now), now)
+    this.#driver?.tell({ type: 'deadline.passed', at: now })
+    this.finish(false, now)
+    this.reject(error)
+  }
+
+  /** A caller's own hurry says nothing about the target; the switchgear's deadline does, had the attempt half of it. */
+  #outcomeAtDeadline(ms: number, now: number): Outcome {
+    const attempt = this.#attempt
+    const own = this.options.deadlineMs !== undefined
+    if (own || attempt === undefined || this.#committed || now - attempt.startedAt < ms / 2) return NEUTRAL
+    const error = new AttemptTimeoutError('timeout', ms, { target: attempt.target, model: attempt.model })
+    return { outcome: 'failure', failure: 'timeout', error }
+  }
+
+  #cut(reason: unknown, outcome: Outcome, now: number): void {
+    const attempt = this.#attempt
+    if (attempt !== undefined) {
+      this.#measure(outcome.outcome, now)
+      attempt.cut(reason)
+    }
+    this.#settle(outcome, now, attempt?.startedAt ?? now)
+  }
+
+  /** Lets go of everything that could still fire, and reports. */
+  finish(ok: boolean, now: number): void {
+    this.ended = true
+    this.#attempt = undefined
+    const { options, gear } = this
+    if (this.#onAbort !== undefined) options.signal?.removeEventListener('abort', this.#onAbort)
+    if (this.#deadline !== undefined) gear.clock.clearTimeout(this.#deadline)
+    this.#driver?.end()
+    gear.ended()
+    const report = options.report
+    if (report !== undefined) this.#report(report, ok, now)
+  }
+
+  #report(report: NonNullable<CallOptions['report']>, ok: boolean, now: number): void {
+    const { id: call, target, model, attempts, startedAt } = this
+    const fallbackIndex = ok ? (target?.index ?? -1) : -1
+    const told = { call, target: target?.name, model, attempts, fallbackIndex, durationMs: now - startedAt, ok }
+    try {
+      report(told)
+    } catch (error) {
+      this.gear.notifier.report('report', error)
+    }
+  }
+}
