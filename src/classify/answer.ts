@@ -5,7 +5,7 @@ import {
   hasRefusal,
   outputHasContent,
 } from './content.ts'
-import { isBag, items, keys, read } from './safe-read.ts'
+import { isBag, items, keys, read, readText } from './safe-read.ts'
 import { stopClassOf } from './stop-reason.ts'
 import { isHtml, jsonIn } from './text.ts'
 import type { FailureKind } from './verdict.ts'
@@ -28,7 +28,7 @@ const shapes: readonly (readonly [field: string, hasContent: (value: unknown) =>
 export function isEmptyCompletion(body: unknown): boolean {
   if (body === undefined || body === null || body === '') return true
   if (!isBag(body)) return false
-  const running = ['queued', 'in_progress'].includes(String(read(body, 'status')))
+  const running = ['queued', 'in_progress'].includes(readText(body, 'status'))
   if (running || stopClassOf(body) === 'length') return false
   const shape = shapes.find(([field]) => Array.isArray(read(body, field)) || read(body, field) === null)
   if (shape) return !shape[1](read(body, shape[0]))

@@ -1,10 +1,12 @@
 import { failureOfAnswer } from './answer.ts'
+import { hasRefusal } from './content.ts'
 import { kindOfCode, kindOfGenericCode, kindOfRpcCode } from './codes.ts'
 import { gatherEvidence, type Evidence } from './evidence.ts'
 import { verdictOf } from './failure-table.ts'
 import { namedWaitMs, retryAfterMsOf } from './retry-after.ts'
-import { isBag, read } from './safe-read.ts'
+import { isBag, read, readText } from './safe-read.ts'
 import { kindOfStatus, statusesInTexts } from './status.ts'
+import { stopClassOf } from './stop-reason.ts'
 import { kindOfTool } from './tool-result.ts'
 import { isConnectionError, isFetchFailure, kindOfTransport } from './transport.ts'
 import type { ClassifyContext, FailureKind, Verdict } from './verdict.ts'
@@ -29,7 +31,7 @@ const isUnreadBody = ({ nodes, names, statuses, words }: Evidence): boolean =>
   names.includes('syntaxerror') &&
   (statuses.some(isOk) ||
     kindOfWeakWords(words) === 'malformed_response' ||
-    nodes.some((node) => bodyParser.test(String(read(node, 'stack') ?? ''))))
+    nodes.some((node) => bodyParser.test(readText(node, 'stack'))))
 
 const ofBugs: Step = (evidence) => {
   const { names, codes, statuses, rpcCodes, words } = evidence
@@ -50,18 +52,24 @@ const ofWords: Step = (evidence) => {
     : kind
 }
 
+const answerKeys = ['choices', 'output', 'candidates', 'promptFeedback']
+
+/** An answer or a stream event given as it is, in place of an error. */
+const isBareAnswer = (value: unknown): boolean =>
+  !isBag(read(value, 'error')) &&
+  (answerKeys.some((key) => isBag(read(value, key))) || hasRefusal(value) || stopClassOf(value) !== undefined)
+
+const bodyOf = (node: unknown): unknown => {
+  const ok = [read(node, 'status'), read(node, 'statusCode')].some(
+    (status) => typeof status === 'number' && isOk(status),
+  )
+  return ok ? (read(node, 'body') ?? read(node, 'responseBody')) : undefined
+}
+
 const ofAnswer: Step = ({ nodes }) => {
-  for (const node of nodes) {
-    if (
-      ![read(node, 'status'), read(node, 'statusCode')].some(
-        (status) => typeof status === 'number' && isOk(status),
-      )
-    )
-      continue
-    const body = read(node, 'body') ?? read(node, 'responseBody')
-    if (body !== undefined && !(isBag(body) && isBag(read(body, 'error')))) return failureOfAnswer(body)
-  }
-  return undefined
+  if (isBareAnswer(nodes[0])) return failureOfAnswer(nodes[0])
+  const body = nodes.map(bodyOf).find((candidate) => candidate !== undefined)
+  return body === undefined || isBag(read(body, 'error')) ? undefined : failureOfAnswer(body)
 }
 
 /** From the surest sign to the faintest. */

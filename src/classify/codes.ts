@@ -209,7 +209,14 @@ const generic: readonly CodeRow[] = [
   ],
   [
     'server_error',
-    ['UNAVAILABLE', 'service_unavailable', 'ServiceUnavailableException', 'bad_gateway', 'upstream_error'],
+    [
+      'UNAVAILABLE',
+      'service_unavailable',
+      'ServiceUnavailableException',
+      'bad_gateway',
+      'upstream_error',
+      'response.failed',
+    ],
   ],
   [
     'invalid_request',

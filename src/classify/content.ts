@@ -1,4 +1,4 @@
-import { isBag, isFilled, items, read, readPath } from './safe-read.ts'
+import { isBag, isFilled, items, read, readPath, readText } from './safe-read.ts'
 
 const someText = (value: unknown): boolean =>
   isFilled(value) || items(value).some((part) => isFilled(part) || isFilled(read(part, 'text')))
@@ -30,7 +30,7 @@ export const blocksHaveContent = (blocks: unknown): boolean =>
     const type = read(block, 'type')
     if (type === 'text' || type === undefined)
       return isFilled(read(block, 'text')) || isBag(read(block, 'toolUse'))
-    return !thoughts.has(String(type))
+    return typeof type !== 'string' || !thoughts.has(type)
   })
 
 /** Items of the responses API: a message with text, or any call. */
@@ -38,18 +38,16 @@ export const outputHasContent = (output: unknown): boolean =>
   items(output).some((item) => {
     const type = read(item, 'type')
     if (type === 'message' || type === undefined) return someText(read(item, 'content'))
-    return !thoughts.has(String(type))
+    return typeof type !== 'string' || !thoughts.has(type)
   })
+
+const geminiParts = ['functionCall', 'inlineData', 'executableCode', 'fileData']
 
 export const candidatesHaveContent = (candidates: unknown): boolean =>
   items(candidates).some((candidate) =>
-    items(readPath(candidate, 'content', 'parts')).some((part) => {
-      const { text, ...rest } = isBag(part) ? part : { text: part }
-      return (
-        isFilled(text) ||
-        ['functionCall', 'inlineData', 'executableCode', 'fileData'].some((key) => key in rest)
-      )
-    }),
+    items(readPath(candidate, 'content', 'parts')).some(
+      (part) => isFilled(read(part, 'text')) || geminiParts.some((key) => isBag(read(part, key))),
+    ),
   )
 
 /** The refusal a model puts in place of an answer, in any of the shapes. */
@@ -61,4 +59,5 @@ export const hasRefusal = (data: unknown): boolean =>
   items(read(data, 'output')).some((item) =>
     items(read(item, 'content')).some((part) => isFilled(read(part, 'refusal'))),
   ) ||
-  isFilled(readPath(data, 'promptFeedback', 'blockReason'))
+  isFilled(readPath(data, 'promptFeedback', 'blockReason')) ||
+  readText(data, 'type').startsWith('response.refusal.')

@@ -6,7 +6,7 @@ type Wait = number | undefined
 const headerKeys = ['headers', 'responseHeaders']
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const duration = String.raw`((?:\d+(?:\.\d+)?\s*(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h|days?|d)(?![a-z])\s*)+)`
-const cue = String.raw`(?:try|retry|again|wait|available|resets?|back)`
+const cue = String.raw`(?:try|retry|again|wait|available|resets?|back|next|possible)`
 const cueFirst = new RegExp(String.raw`\b${cue}\b[^.?!\d]{0,40}\b${duration}`, 'i')
 const durationFirst = new RegExp(
   String.raw`(?<!\bout |\btimeout )\b(?:in|after|for)\s+${duration}[^.?!\d]{0,40}\b${cue}\b`,
@@ -22,6 +22,8 @@ function toMs(ms: number): Wait {
 
 const toNumber = (value: unknown): number =>
   typeof value === 'number' ? value : isFilled(value) && value.trim() !== '' ? Number(value) : Number.NaN
+
+const toDate = (value: unknown): number => (isFilled(value) ? Date.parse(value) : Number.NaN)
 
 function header(headers: unknown, name: string): unknown {
   const get = read(headers, 'get')
@@ -45,9 +47,9 @@ function fromHeaders(headers: unknown, now: number | undefined): Wait {
   const seconds = toNumber(value)
   if (!Number.isNaN(seconds)) return toMs(seconds * 1000)
   if (!isFilled(value)) return undefined
-  const sentAt = Date.parse(String(header(headers, 'date') ?? ''))
+  const sentAt = toDate(header(headers, 'date'))
   const from = now ?? sentAt
-  return toMs(Math.max(0, Date.parse(value) - from))
+  return toMs(Math.max(0, toDate(value) - from))
 }
 
 /** "1.574s", "9m38.016s", "86400 seconds" in ms. */

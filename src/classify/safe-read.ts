@@ -37,3 +37,9 @@ export function keys(value: unknown): readonly string[] {
 }
 
 export const isFilled = (value: unknown): value is string => typeof value === 'string' && value.length > 0
+
+/** A text property; empty for anything else. */
+export function readText(value: unknown, ...path: readonly string[]): string {
+  const text = readPath(value, ...path)
+  return typeof text === 'string' ? text : ''
+}

@@ -8,7 +8,7 @@ import {
   messageHasReasoning,
   outputHasContent,
 } from './content.ts'
-import { isBag, isFilled, items, keys, read, readPath } from './safe-read.ts'
+import { isBag, isFilled, items, keys, read, readPath, readText } from './safe-read.ts'
 import { stopClassOf } from './stop-reason.ts'
 import type { FailureKind } from './verdict.ts'
 
@@ -64,7 +64,7 @@ const typed: Readonly<Record<string, Rule>> = {
   'response.refusal.delta': 'error',
   'response.refusal.done': 'error',
   'response.output_item.added': (data) =>
-    String(readPath(data, 'item', 'type')).endsWith('_call') ? 'content' : 'preamble',
+    readText(data, 'item', 'type').endsWith('_call') ? 'content' : 'preamble',
   'response.output_item.done': (data) => (outputHasContent([read(data, 'item')]) ? 'content' : 'preamble'),
   'response.content_part.done': (data) => (isFilled(readPath(data, 'part', 'text')) ? 'content' : 'preamble'),
 }
@@ -150,5 +150,5 @@ export function failureOfStreamEnd(end: { content: boolean; terminal: unknown })
   if (end.terminal === undefined) return 'truncated_stream'
   if (end.content) return undefined
   if (stopClassOf(end.terminal) === 'length') return undefined
-  return failureOfAnswer(end.terminal) ?? 'empty_response'
+  return (isBag(end.terminal) ? failureOfAnswer(end.terminal) : undefined) ?? 'empty_response'
 }

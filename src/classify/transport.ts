@@ -1,5 +1,5 @@
 import type { Evidence } from './evidence.ts'
-import { read } from './safe-read.ts'
+import { read, readText } from './safe-read.ts'
 import { toToken } from './text.ts'
 import type { FailureKind } from './verdict.ts'
 
@@ -63,7 +63,7 @@ const order = rows.map(([kind]) => kind)
 const isTimedOut = (node: unknown): boolean => read(node, 'code') === 'ETIMEDOUT'
 /** Node names the system call; a library that only borrows the code means its own limit. */
 const isSystemCall = (node: unknown): boolean =>
-  read(node, 'syscall') !== undefined || /^(?:connect|read|write) /.test(String(read(node, 'message') ?? ''))
+  read(node, 'syscall') !== undefined || /^(?:connect|read|write) /.test(readText(node, 'message'))
 
 /** What the transport's codes say. */
 export function kindOfTransport(evidence: Evidence): FailureKind | undefined {

@@ -11,7 +11,8 @@ interface WordRule {
 const perTime = /\bper (?:min|minute|sec|second|hour|day)\b|\b[tr]p[md]\b|\brate\b|throttl|\bwait(?:ing)?\b/
 const tooBig =
   /too (?:long|large|big|many)|over(?:ly|sized| the)\b|exceed|surpass|beyond|above|greater|more than|longer than|larger than|overflow|went past|go(?:es)? over|past the/
-const bound = /maximum|\bmax\b|\blimit|allowed|\bcap\b|permitted|supported|at most|ceiling|upper bound/
+const bound =
+  /maximum|\bmax\b|\blimit|allowed|\bcap\b|permitted|supported|at most|ceiling|upper bound|accept|handle/
 const negation =
   /\bnot\b|\bno\b|unknown|invalid|unsupported|unavailable|missing|non existent|nonexistent|deprecated|decommissioned|retired/
 const askedSize = /\b(?:request|prompt|input|message|messages|payload)\b/
@@ -26,7 +27,7 @@ const rules: readonly WordRule[] = [
   },
   {
     kind: 'content_policy',
-    all: [/moderation|safety (?:system|filter|setting|check)|guardrail|prohibited content/],
+    all: [/moderation|safety (?:system|filter|setting|check)|guardrail|prohibited content|policy violation/],
   },
   {
     kind: 'content_policy',
@@ -34,14 +35,16 @@ const rules: readonly WordRule[] = [
   },
   {
     kind: 'context_window',
-    all: [/context (?:window|length|size|limit)|(?:window|length|size) of (?:the )?context/, /./],
+    all: [
+      /context (?:window|length|size|limit|space|overflow|is full)|exceed\w* (?:\w+ ){0,2}context|\d tokens? > \d|(?:window|length|size) of (?:the )?context|out of context/,
+    ],
     none: [/unsupported|invalid value/],
   },
   {
     kind: 'context_window',
     all: [
-      /\b(?:prompt|input|conversation|transcript)\b/,
-      /too long|too lengthy|too many tokens|longer than|overly long/,
+      /\b(?:prompt|input|conversation|transcript|text|document|history)\b/,
+      /too (?:long|lengthy)|too many tokens|longer than|overly long|not fit/,
     ],
     none: [perTime],
   },
@@ -58,13 +61,16 @@ const rules: readonly WordRule[] = [
   {
     kind: 'quota_exhausted',
     all: [
-      /\b(?:balance|funds?|credits?|prepa(?:id|yment))\b/,
-      /insufficient|not enough|\blow\b|deplet|exhaust|empty|run out|ran out|used (?:up )?all|all (?:available|of)|out of|more credits?|purchase|\bbuy\b|top up|recharge|afford|lack|spent|too little/,
+      /\b(?:balance|funds?|credits?|wallet|prepa(?:id|yment))\b/,
+      /insufficient|not (?:have )?(?:enough|sufficient)|\blow\b|deplet|exhaust|empty|zero|negative|positive|expired|run out|ran out|used (?:up|all)|all (?:available|of)|out of|\bno\b|more credits?|purchase|\bbuy\b|\badd\b|top up|recharge|afford|lack|spent|too little/,
     ],
+    none: [/rate limit/],
   },
   {
     kind: 'quota_exhausted',
-    all: [/spend(?:ing)? (?:limit|cap)|billing|payment required|unpaid|overdue|arrears|invoice/],
+    all: [
+      /spend(?:ing)? (?:limit|cap)|(?:monthly|daily|spending|workspace|account|team) budget|billing|payment required|unpaid|overdue|arrears|invoice/,
+    ],
     none: [/rate limit/],
   },
   {
@@ -85,11 +91,14 @@ const rules: readonly WordRule[] = [
     kind: 'not_found',
     all: [
       /\b(?:model|deployment|engine|inference profile)s?\b/,
-      /not found|not exist|not (?:be )?(?:located|available)|no (?:such|longer)|unknown|could not (?:find|locate)|not a valid|deprecated|decommissioned|retired|no endpoints|non ?existent|not deployed/,
+      /not found|not exist|not (?:be )?(?:located|available)|no (?:such|longer)|unknown|could not (?:find|locate)|not a valid|deprecated|decommissioned|retired|no endpoints|non ?existent|not (?:deployed|known|recogni)|\bno (?:model|deployment|engine)\b/,
     ],
     none: [/overload|loading|capacity|temporar|currently|rate limit/],
   },
-  { kind: 'not_found', all: [/model (?:id|identifier|name)\b.*\binvalid|invalid model (?:id|identifier|name)\b/] },
+  {
+    kind: 'not_found',
+    all: [/model (?:id|identifier|name)\b.*\binvalid|invalid model (?:id|identifier|name)\b/],
+  },
   {
     kind: 'auth',
     all: [
@@ -101,7 +110,7 @@ const rules: readonly WordRule[] = [
     kind: 'auth',
     all: [
       /\b(?:organi[sz]ation|account|project|workspace|subscription|team)\b/,
-      /disabled|deactivated|suspended|banned|terminated|blocked|switched off|turned off|closed/,
+      /disabled|deactivated|suspended|banned|terminated|blocked|restricted|switched off|turned off|closed|no longer active|inactive|not active/,
     ],
     none: [/tokens? per|rate limit/],
   },

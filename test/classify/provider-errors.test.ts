@@ -53,10 +53,13 @@ class RetryError extends Error {
 }
 
 const wrappers: Readonly<Record<string, (error: unknown) => unknown>> = {
-  'generic causes': (error) => new Error('Call failed', { cause: new Error('Something went wrong', { cause: error }) }),
-  'named causes': (error) => new GatewayError('Gateway error', { cause: new GatewayError('Upstream', { cause: error }) }),
+  'generic causes': (error) =>
+    new Error('Call failed', { cause: new Error('Something went wrong', { cause: error }) }),
+  'named causes': (error) =>
+    new GatewayError('Gateway error', { cause: new GatewayError('Upstream', { cause: error }) }),
   'a retry error': (error) => new Error('No answer', { cause: new RetryError(error) }),
-  'an aggregate': (error) => new Error('Gave up', { cause: new AggregateError([error], 'All attempts failed') }),
+  'an aggregate': (error) =>
+    new Error('Gave up', { cause: new AggregateError([error], 'All attempts failed') }),
 }
 
 /** The context as `classify` takes it, for a thrown error that was wrapped on its way. */

@@ -9,18 +9,53 @@ type Choice = readonly [RegExp, ...(readonly string[])]
 const phrases: readonly Choice[] = [
   [/\bplease try again in\b/gi, 'you may retry in', 'try again in', 'come back in'],
   [/\bplease retry after\b/gi, 'try again after', 'retry in', 'wait'],
-  [/\bplease (?:try|retry)(?: again)?( later| shortly)?\b/gi, 'have another go in a while', 'retry later', 'try once more soon'],
-  [/\brate limit (?:reached|exceeded)\b/gi, 'you hit the rate limit', 'too many requests', 'the rate limit was surpassed'],
-  [/\bmaximum context length is\b/gi, 'context window holds at most', 'context limit is', 'maximum context size is'],
-  [/\bcontext size has been exceeded\b/gi, 'the context window overflowed', 'exceeded the context limit', 'context length surpassed'],
-  [/\b(?:prompt|input) is too long\b/gi, 'the prompt is longer than allowed', 'your input is too lengthy', 'too many tokens in the prompt'],
-  [/\bexceeds the maximum number of tokens allowed\b/gi, 'is greater than the token maximum', 'is beyond the limit of tokens permitted', 'goes over the allowed tokens, at most'],
+  [
+    /\bplease (?:try|retry)(?: again)?( later| shortly)?\b/gi,
+    'have another go in a while',
+    'retry later',
+    'try once more soon',
+  ],
+  [
+    /\brate limit (?:reached|exceeded)\b/gi,
+    'you hit the rate limit',
+    'too many requests',
+    'the rate limit was surpassed',
+  ],
+  [
+    /\bmaximum context length is\b/gi,
+    'context window holds at most',
+    'context limit is',
+    'maximum context size is',
+  ],
+  [
+    /\bcontext size has been exceeded\b/gi,
+    'the context window overflowed',
+    'exceeded the context limit',
+    'context length surpassed',
+  ],
+  [
+    /\b(?:prompt|input) is too long\b/gi,
+    'the prompt is longer than allowed',
+    'your input is too lengthy',
+    'too many tokens in the prompt',
+  ],
+  [
+    /\bexceeds the maximum number of tokens allowed\b/gi,
+    'is greater than the token maximum',
+    'is beyond the limit of tokens permitted',
+    'goes over the allowed tokens, at most',
+  ],
   [/\brequest too large\b/gi, 'this request is too big', 'request is too large', 'too large a request'],
   [/\bmust be reduced\b/gi, 'should be reduced', 'have to shrink', 'need cutting'],
   [/\bcurrently overloaded\b/gi, 'at capacity just now', 'overloaded at the moment', 'facing heavy load'],
   [/\boverloaded\b/gi, 'over capacity', 'experiencing high demand', 'under excessive load'],
   [/\bcurrently loading\b/gi, 'still loading', 'being loaded right now', 'warming up'],
-  [/\bcredit balance is too low\b/gi, 'account balance is insufficient', 'prepaid credits are exhausted', 'remaining credit does not suffice'],
+  [
+    /\bcredit balance is too low\b/gi,
+    'account balance is insufficient',
+    'prepaid credits are exhausted',
+    'remaining credit does not suffice',
+  ],
   [/\binsufficient balance\b/gi, 'not enough balance', 'balance too low', 'account funds are depleted'],
   [/\bused all available credits\b/gi, 'spent every credit it had', 'run out of credits', 'no credits left'],
   [/\bspending limit\b/gi, 'spending cap', 'budget for the month', 'spend limit'],
@@ -49,7 +84,8 @@ const phrases: readonly Choice[] = [
 function reorder(text: string, variant: number): string {
   const sentences = text.split(/(?<=[.!?])\s+/)
   if (variant === 0) return sentences.toReversed().join(' ')
-  if (variant === 1) return sentences.map((sentence) => sentence.split(', ').toReversed().join(', ')).join(' ')
+  if (variant === 1)
+    return sentences.map((sentence) => sentence.split(', ').toReversed().join(', ')).join(' ')
   return [...sentences.slice(1), ...sentences.slice(0, 1)].join(' ')
 }
 
@@ -64,10 +100,17 @@ const casings: readonly ((word: string) => string)[] = [
 
 /** Rewrites a human message: other words, another order, another casing, no punctuation. Deterministic. */
 export function reword(text: string, variant: number): string {
-  const said = phrases.reduce((at, [pattern, ...choices]) => at.replace(pattern, choices[variant] ?? ''), text)
+  const said = phrases.reduce(
+    (at, [pattern, ...choices]) => at.replace(pattern, choices[variant] ?? ''),
+    text,
+  )
   return reorder(said, variant)
     .split(/\s+/)
-    .map((word) => (isName(word) ? word.replace(/[,;:!?]+$|\.$/, '') : (casings[variant] ?? String)(word.replace(/[.,;:!?()]/g, ''))))
+    .map((word) =>
+      isName(word)
+        ? word.replace(/[,;:!?]+$|\.$/, '')
+        : (casings[variant] ?? String)(word.replace(/[.,;:!?()]/g, '')),
+    )
     .filter((word) => word !== '')
     .join(' ')
 }
@@ -75,7 +118,8 @@ export function reword(text: string, variant: number): string {
 const messageKeys = new Set(['message', 'raw', 'detail', 'text', 'error', 'body'])
 
 function rewordText(text: string, variant: number): string {
-  if (/^\s*</.test(text) || !text.includes(' ')) return /^[A-Z][a-z]+$/.test(text) ? reword(text, variant) : text
+  if (/^\s*</.test(text) || !text.includes(' '))
+    return /^[A-Z][a-z]+$/.test(text) ? reword(text, variant) : text
   const start = text.indexOf('{')
   const end = text.lastIndexOf('}')
   if (start < 0 || end < start) return reword(text, variant)
@@ -93,7 +137,9 @@ function rewordTree(value: unknown, variant: number): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, field]) => [
       key,
-      typeof field === 'string' && messageKeys.has(key) ? rewordText(field, variant) : rewordTree(field, variant),
+      typeof field === 'string' && messageKeys.has(key)
+        ? rewordText(field, variant)
+        : rewordTree(field, variant),
     ]),
   )
 }

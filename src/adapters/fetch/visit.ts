@@ -1,0 +1,202 @@
+import { classify } from '../../classify/classify.ts'
+import { verdictOf } from '../../classify/failure-table.ts'
+import type { FailureKind, Verdict } from '../../classify/verdict.ts'
+import type { CircuitBreaker } from '../../core/circuit-breaker.ts'
+import { AttemptTimeoutError } from '../../core/errors.ts'
+import type { Limit } from '../../core/errors.ts'
+import { NEUTRAL, outcomeOf } from '../../core/execute.ts'
+import { Limited } from '../../core/limits.ts'
+import type { LimitQueue } from '../../core/limits.ts'
+import type { Outcome, Permit } from '../../core/permit.ts'
+import type { Place } from './bucket.ts'
+import type { Around } from './options.ts'
+
+class Phase extends Limited {
+  readonly #then: () => void
+  constructor(then: () => void) {
+    super()
+    this.#then = then
+  }
+  override expire(): void {
+    this.#then()
+  }
+  end(): void {
+    this.queue?.remove(this)
+  }
+}
+
+/**
+ * One admitted request, from the permit to the end of the body. Settles once; whatever comes later changes nothing.
+ * It never holds on to the body: a body that nobody holds any more ends its visit, see `abandon`.
+ */
+export class Visit {
+  readonly place: Place
+  readonly #around: Around
+  readonly #breaker: CircuitBreaker
+  readonly #permit: Permit
+  readonly #caller: AbortSignal | undefined
+  readonly #controller = new AbortController()
+  readonly #startedAt: number
+  #firstContentAt: number | undefined
+  #limited = false
+  #waiter: ((reason: unknown) => void) | undefined
+  #cut: { readonly reason: unknown } | undefined
+  readonly #headers = new Phase(() => this.#timeOut('timeout', this.#around.timeout))
+  readonly #first = new Phase(() => this.#timeOut('first_content_timeout', this.#around.firstContent))
+  readonly #idle = new Phase(() => this.#timeOut('idle_timeout', this.#around.idle))
+
+  constructor(
+    around: Around,
+    place: Place,
+    breaker: CircuitBreaker,
+    permit: Permit,
+    caller: AbortSignal | undefined,
+  ) {
+    this.#around = around
+    this.place = place
+    this.#breaker = breaker
+    this.#permit = permit
+    this.#caller = caller
+    this.#startedAt = around.clock.now()
+    around.timeout?.add(this.#headers, this.#startedAt)
+    caller?.addEventListener('abort', this.#aborted)
+  }
+
+  readonly #aborted = (): void => {
+    this.settle(NEUTRAL)
+    this.#end(this.#caller?.reason)
+  }
+
+  /** Fires at the caller's abort and at our own limits. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  get settled(): boolean {
+    return this.#permit.settled
+  }
+
+  /** Ended from outside; what is still on its way is unwanted. */
+  get isCut(): boolean {
+    return this.#cut !== undefined
+  }
+
+  /** Waits for the work, or for the end from outside: a fetch may not listen to its signal. */
+  wait<T>(work: PromiseLike<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const over =
+        <V>(then: (value: V) => void) =>
+        (value: V) => {
+          this.#waiter = undefined
+          then(value)
+        }
+      work.then(over(resolve), over(reject))
+      if (this.#cut !== undefined) reject(this.#cut.reason)
+      else this.#waiter = reject
+    })
+  }
+
+  /** The same for a read of the body, within the limits of the body. */
+  read<T>(work: PromiseLike<T>): Promise<T> {
+    if (this.#limited && !this.settled && !this.isCut) {
+      const first = this.#firstContentAt === undefined
+      const phase = first ? this.#first : this.#idle
+      const queue = first ? this.#around.firstContent : this.#around.idle
+      if (phase.queue === undefined) queue?.add(phase, this.#around.clock.now())
+    }
+    return this.wait(work)
+  }
+
+  headersCame(): void {
+    this.#headers.end()
+    this.#breaker.renew(this.#permit)
+  }
+
+  /** From here on the limits of the body hold. */
+  limitBody(): void {
+    this.#limited = true
+  }
+
+  /** Something came that is no keep-alive. */
+  alive(): void {
+    this.#idle.end()
+  }
+
+  /** Content came. */
+  content(): void {
+    const now = this.#around.clock.now()
+    this.#firstContentAt ??= now
+    this.#first.end()
+    this.alive()
+    this.#breaker.renew(this.#permit, now)
+  }
+
+  /** Success; `latencyMs` runs to the first content of a stream, else until now. */
+  succeed(streamed = false): void {
+    const until = (streamed ? this.#firstContentAt : undefined) ?? this.#around.clock.now()
+    this.settle({ outcome: 'success', latencyMs: until - this.#startedAt })
+  }
+
+  /** Settles as the classifier says. */
+  fail(error: unknown, ownLimit?: Limit): void {
+    if (this.settled) return
+    this.#settleAs(error, this.#verdictOf(error, ownLimit))
+  }
+
+  /** Settles as a failure that we have seen for ourselves. */
+  failAs(failure: FailureKind, error: Error): void {
+    this.#settleAs(error, verdictOf(failure))
+  }
+
+  #settleAs(error: unknown, verdict: Verdict): void {
+    this.settle(outcomeOf(this.#around.rules.shouldCount, error, verdict))
+  }
+
+  settle(outcome: Outcome): void {
+    this.#breaker.settle(this.#permit, outcome)
+    for (const phase of [this.#headers, this.#first, this.#idle]) phase.end()
+  }
+
+  #verdictOf(error: unknown, ownLimit: Limit | undefined): Verdict {
+    const { classify: own, clock, notifier, rules } = this.#around
+    const context = { now: clock.wall(), ...(ownLimit && { ownLimit }) }
+    let verdict: Verdict | undefined
+    if (own !== undefined && ownLimit === undefined) {
+      notifier.guard('classify', () => void (verdict = own(error, context)))
+    }
+    if (verdict !== undefined) return verdict
+    const standard = classify(error, context)
+    // the caller chose the model and the path: one wrong name must not open a circuit that others share
+    const shared = !rules.isolateByModel || this.place.model === undefined
+    return standard.failure === 'not_found' && shared ? { ...standard, outcome: 'neutral' } : standard
+  }
+
+  #timeOut(limit: Limit, queue: LimitQueue | undefined): void {
+    // nobody was waiting: the reader is slow, not the provider; the next read starts the limit anew
+    if (this.#waiter === undefined) return
+    const { bucket: target, model } = this.place
+    const error = new AttemptTimeoutError(limit, queue?.ms ?? 0, { target, model })
+    this.fail(error, limit)
+    this.#end(error)
+  }
+
+  #end(reason: unknown): void {
+    if (this.isCut) return
+    this.#cut = { reason }
+    this.finish()
+    this.#controller.abort(reason)
+    this.#waiter?.(reason)
+  }
+
+  /** The request is over: nothing of it stays on the caller's signal. */
+  finish(): void {
+    this.#caller?.removeEventListener('abort', this.#aborted)
+    for (const phase of [this.#headers, this.#first, this.#idle]) phase.end()
+  }
+
+  /** Its body was forgotten without being read to the end: says nothing about the provider. */
+  abandon(): void {
+    this.settle(NEUTRAL)
+    this.#end(new DOMException('The body was never read to its end.', 'AbortError'))
+  }
+}
