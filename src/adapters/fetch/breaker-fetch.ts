@@ -2,23 +2,13 @@ import type { SupervisorRef } from '../../core/host.ts'
 import type { CircuitBreaker } from '../../core/circuit-breaker.ts'
 import type { CircuitOpenError } from '../../core/errors.ts'
 import { SwitchgearError } from '../../core/errors.ts'
-import { asksModel, readAsk } from './ask.ts'
-import type { Ask } from './ask.ts'
+import { readAsk } from './ask.ts'
 import { placeOf } from './bucket.ts'
-import { HttpFailure, peekText } from './http-failure.ts'
-import { JsonWatch } from './json-watch.ts'
 import { resolveOptions } from './options.ts'
-import type { Around, BreakerFetchOptions } from './options.ts'
+import type { BreakerFetchOptions, FetchLike } from './options.ts'
 import { refusalResponse } from './refusal-response.ts'
-import { Source } from './source.ts'
-import { SseWatch } from './sse-watch.ts'
+import { run } from './run.ts'
 import { Visit } from './visit.ts'
-import { noWatch } from './watch.ts'
-import type { Watch } from './watch.ts'
-import { watchedResponse } from './watched-response.ts'
-
-/** Any function that is called like fetch. */
-export type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
 
 /** The breakers behind a {@link BreakerFetch}, by bucket. */
 export interface FetchRegistry {
@@ -77,12 +67,16 @@ export function breakerFetch(
   let closed = false
   let refusals = 0
 
-  const call: FetchLike = async (input, init) => {
+  const checkOpen = () => {
     if (closed) throw new SwitchgearError('ERR_CLOSED', 'This breakerFetch is closed.')
+  }
+  const call: FetchLike = async (input, init) => {
+    checkOpen()
     const ask = readAsk(input, init)
     if (ask.url === undefined) return send(input, init)
     const place = await placeOf(ask, ask.url, around)
     if (ask.signal?.aborted === true) throw ask.signal.reason
+    checkOpen()
     const breaker = buckets.obtain(place.bucket, rules, rules.isolateByModel ? place.model : undefined)
     const permit = breaker.tryAcquire()
     if (permit.admitted) return run(send, ask, new Visit(around, place, breaker, permit, ask.signal), around)
@@ -97,7 +91,10 @@ export function breakerFetch(
     buckets.close()
   }
   const registry: FetchRegistry = {
-    get: (bucket) => buckets.obtain(bucket, rules),
+    get(bucket) {
+      checkOpen()
+      return buckets.obtain(bucket, rules)
+    },
     names: () => buckets.names(),
     get size() {
       return buckets.size
@@ -105,50 +102,4 @@ export function breakerFetch(
     supervisor: buckets.supervisor,
   }
   return Object.assign(call, { registry, close, [Symbol.dispose]: close })
-}
-
-async function run(send: FetchLike, ask: Ask, visit: Visit, around: Around): Promise<Response> {
-  let answer: Promise<Response> | undefined
-  try {
-    answer = send(ask.input, { ...ask.init, signal: visit.signal })
-    const response = await visit.wait(answer)
-    visit.headersCame()
-    return await watch(response, ask, visit, around)
-  } catch (error) {
-    visit.fail(error)
-    visit.finish()
-    // a fetch that did not listen to its signal may still answer
-    if (visit.isCut) answer?.then((late) => late.body?.cancel()).catch(() => {})
-    throw error
-  }
-}
-
-/** Judges what the headers tell, and has the body watched for the rest. */
-async function watch(response: Response, ask: Ask, visit: Visit, around: Around): Promise<Response> {
-  const source = new Source(response)
-  // another implementation of fetch may have another kind of body
-  const readable = typeof response.body?.getReader === 'function'
-  if (response.status >= 400) {
-    visit.fail(new HttpFailure(response, readable ? await peekText(source, visit, around) : ''))
-  }
-  const watch = readable ? watchOf(response, ask, visit) : undefined
-  if (watch === undefined && !visit.settled) visit.succeed()
-  if (readable) return watchedResponse(response, source, visit, watch ?? noWatch)
-  visit.finish()
-  return response
-}
-
-/** Undefined where the headers are all that tells. */
-function watchOf(response: Response, ask: Ask, visit: Visit): Watch | undefined {
-  if (visit.settled || !response.ok || ask.method !== 'POST') return undefined
-  const type = response.headers.get('content-type')?.toLowerCase() ?? ''
-  const known = asksModel(ask)
-  if (type.startsWith('text/event-stream')) return new SseWatch(visit, known)
-  if (/^application\/(?:[^;]*\+)?json\b/.test(type)) return new JsonWatch(visit, known)
-  if (known && type.startsWith('text/html')) {
-    const { bucket: target, model } = visit.place
-    const text = `'${target}' answered with a web page.`
-    visit.failAs('malformed_response', new SwitchgearError('ERR_EMPTY_RESPONSE', text, { target, model }))
-  }
-  return undefined
 }

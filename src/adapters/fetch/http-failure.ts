@@ -1,4 +1,4 @@
-import { Limited } from '../../core/limits.ts'
+import { Phase } from './body-limits.ts'
 import type { Around } from './options.ts'
 import type { Source } from './source.ts'
 import type { Visit } from './visit.ts'
@@ -11,15 +11,14 @@ const PATIENCE_MS = 1000
 /** An answer that is an error, as the classifier and `shouldCount` see it. */
 export class HttpFailure extends Error {
   readonly status: number
-  readonly headers: Headers
+  declare readonly headers: Headers
   declare readonly body: string
 
   constructor({ status, headers }: Response, body: string) {
     super(`HTTP ${status}`)
     this.status = status
-    this.headers = headers
-    // a provider's text may quote the prompt, so it does not show where the error is printed
-    Object.defineProperty(this, 'body', { value: body })
+    // they may hold a cookie or quote the prompt, so they do not show where the error is printed
+    Object.defineProperties(this, { headers: { value: headers }, body: { value: body } })
   }
 
   override get name(): string {
@@ -27,21 +26,14 @@ export class HttpFailure extends Error {
   }
 }
 
-class Patience extends Limited {
-  readonly #over: () => void
-  constructor(over: () => void) {
-    super()
-    this.#over = over
-  }
-  override expire(): void {
-    this.#over()
-  }
-}
-
-/** The beginning of an error's body, as text; the caller still gets all of it. Rejects when the visit is cut. */
-export async function peekText(source: Source, visit: Visit, around: Around): Promise<string> {
+/** The beginning of an error's body; the caller still gets all of it. Rejects when the visit is cut. */
+export async function peekText(
+  source: Source,
+  visit: Visit,
+  around: Around,
+): Promise<{ readonly text: string; readonly complete: boolean }> {
   const over = Promise.withResolvers<void>()
-  const patience = new Patience(over.resolve)
+  const patience = new Phase(over.resolve)
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
@@ -49,15 +41,18 @@ export async function peekText(source: Source, visit: Visit, around: Around): Pr
   try {
     while (bytes < MOST_BYTES) {
       const chunk = await visit.wait(Promise.race([source.peek(), over.promise]))
-      if (chunk?.value === undefined || chunk.done) return text
+      if (chunk?.value === undefined || chunk.done) return { text, complete: chunk?.done === true }
       bytes += chunk.value.byteLength
       text += decoder.decode(chunk.value, { stream: true })
     }
   } catch (error) {
-    if (visit.isCut) throw error
+    if (visit.isCut) {
+      void source.cancel(error)
+      throw error
+    }
     // the status is known all the same
   } finally {
-    patience.queue?.remove(patience)
+    patience.end()
   }
-  return text
+  return { text, complete: false }
 }

@@ -30,6 +30,11 @@ export class JsonWatch implements Watch {
   }
 
   end(): undefined {
+    this.#judge()
+    return undefined
+  }
+
+  #judge(): void {
     if (!this.#known || this.#bytes > LONGEST) return this.#visit.succeed()
     const body = parse(this.#text + this.#decoder.decode())
     const error = read(body, 'error')

@@ -12,6 +12,9 @@ import type { RegistryLimits } from '../../core/registry.ts'
 import { tellTransition } from '../../core/tell-transition.ts'
 import { checkFunction, checkNumber, checkWord } from '../../core/validate.ts'
 
+/** Any function that is called like fetch. */
+export type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
+
 /**
  * Options of `breakerFetch`. The rules of a breaker hold for every bucket alike. Every duration is in ms; Infinity
  * switches a limit off.

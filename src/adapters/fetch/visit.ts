@@ -1,29 +1,14 @@
-import { classify } from '../../classify/classify.ts'
 import { verdictOf } from '../../classify/failure-table.ts'
 import type { FailureKind, Verdict } from '../../classify/verdict.ts'
 import type { CircuitBreaker } from '../../core/circuit-breaker.ts'
 import { AttemptTimeoutError } from '../../core/errors.ts'
 import type { Limit } from '../../core/errors.ts'
 import { NEUTRAL, outcomeOf } from '../../core/execute.ts'
-import { Limited } from '../../core/limits.ts'
-import type { LimitQueue } from '../../core/limits.ts'
 import type { Outcome, Permit } from '../../core/permit.ts'
+import { RequestLimits } from './body-limits.ts'
 import type { Place } from './bucket.ts'
+import { judge } from './judge.ts'
 import type { Around } from './options.ts'
-
-class Phase extends Limited {
-  readonly #then: () => void
-  constructor(then: () => void) {
-    super()
-    this.#then = then
-  }
-  override expire(): void {
-    this.#then()
-  }
-  end(): void {
-    this.queue?.remove(this)
-  }
-}
 
 /**
  * One admitted request, from the permit to the end of the body. Settles once; whatever comes later changes nothing.
@@ -41,9 +26,7 @@ export class Visit {
   #limited = false
   #waiter: ((reason: unknown) => void) | undefined
   #cut: { readonly reason: unknown } | undefined
-  readonly #headers = new Phase(() => this.#timeOut('timeout', this.#around.timeout))
-  readonly #first = new Phase(() => this.#timeOut('first_content_timeout', this.#around.firstContent))
-  readonly #idle = new Phase(() => this.#timeOut('idle_timeout', this.#around.idle))
+  readonly #limits: RequestLimits
 
   constructor(
     around: Around,
@@ -58,7 +41,7 @@ export class Visit {
     this.#permit = permit
     this.#caller = caller
     this.#startedAt = around.clock.now()
-    around.timeout?.add(this.#headers, this.#startedAt)
+    this.#limits = new RequestLimits(around, (limit, ms) => this.#timeOut(limit, ms))
     caller?.addEventListener('abort', this.#aborted)
   }
 
@@ -98,17 +81,13 @@ export class Visit {
 
   /** The same for a read of the body, within the limits of the body. */
   read<T>(work: PromiseLike<T>): Promise<T> {
-    if (this.#limited && !this.settled && !this.isCut) {
-      const first = this.#firstContentAt === undefined
-      const phase = first ? this.#first : this.#idle
-      const queue = first ? this.#around.firstContent : this.#around.idle
-      if (phase.queue === undefined) queue?.add(phase, this.#around.clock.now())
-    }
+    if (this.#limited && !this.settled && !this.isCut)
+      this.#limits.reading(this.#firstContentAt !== undefined)
     return this.wait(work)
   }
 
   headersCame(): void {
-    this.#headers.end()
+    this.#limits.headersCame()
     this.#breaker.renew(this.#permit)
   }
 
@@ -119,15 +98,14 @@ export class Visit {
 
   /** Something came that is no keep-alive. */
   alive(): void {
-    this.#idle.end()
+    this.#limits.alive()
   }
 
   /** Content came. */
   content(): void {
     const now = this.#around.clock.now()
     this.#firstContentAt ??= now
-    this.#first.end()
-    this.alive()
+    this.#limits.content()
     this.#breaker.renew(this.#permit, now)
   }
 
@@ -140,7 +118,7 @@ export class Visit {
   /** Settles as the classifier says. */
   fail(error: unknown, ownLimit?: Limit): void {
     if (this.settled) return
-    this.#settleAs(error, this.#verdictOf(error, ownLimit))
+    this.#settleAs(error, judge(this.#around, this.place, error, ownLimit))
   }
 
   /** Settles as a failure that we have seen for ourselves. */
@@ -154,28 +132,14 @@ export class Visit {
 
   settle(outcome: Outcome): void {
     this.#breaker.settle(this.#permit, outcome)
-    for (const phase of [this.#headers, this.#first, this.#idle]) phase.end()
+    this.#limits.end()
   }
 
-  #verdictOf(error: unknown, ownLimit: Limit | undefined): Verdict {
-    const { classify: own, clock, notifier, rules } = this.#around
-    const context = { now: clock.wall(), ...(ownLimit && { ownLimit }) }
-    let verdict: Verdict | undefined
-    if (own !== undefined && ownLimit === undefined) {
-      notifier.guard('classify', () => void (verdict = own(error, context)))
-    }
-    if (verdict !== undefined) return verdict
-    const standard = classify(error, context)
-    // the caller chose the model and the path: one wrong name must not open a circuit that others share
-    const shared = !rules.isolateByModel || this.place.model === undefined
-    return standard.failure === 'not_found' && shared ? { ...standard, outcome: 'neutral' } : standard
-  }
-
-  #timeOut(limit: Limit, queue: LimitQueue | undefined): void {
+  #timeOut(limit: Limit, ms: number): void {
     // nobody was waiting: the reader is slow, not the provider; the next read starts the limit anew
     if (this.#waiter === undefined) return
     const { bucket: target, model } = this.place
-    const error = new AttemptTimeoutError(limit, queue?.ms ?? 0, { target, model })
+    const error = new AttemptTimeoutError(limit, ms, { target, model })
     this.fail(error, limit)
     this.#end(error)
   }
@@ -191,7 +155,7 @@ export class Visit {
   /** The request is over: nothing of it stays on the caller's signal. */
   finish(): void {
     this.#caller?.removeEventListener('abort', this.#aborted)
-    for (const phase of [this.#headers, this.#first, this.#idle]) phase.end()
+    this.#limits.end()
   }
 
   /** Its body was forgotten without being read to the end: says nothing about the provider. */

@@ -1,0 +1,52 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs'
+
+import { Command } from 'commander'
+
+import { commands, loadCommand } from './commands.ts'
+
+const examples = `
+Examples:
+  switchgear serve                          two scripted providers, and five lines of what to try
+  switchgear serve --config gateway.yaml    a gateway in front of your providers
+  switchgear demo                           one outage from the first failure to the recovery
+  switchgear faults --port 8080             a provider whose model name selects the fault
+  switchgear help serve                     the options of a command`
+
+/** The version in the package's own package.json, from the sources and from the build. */
+function packageVersion(): string {
+  for (const place of ['../../package.json', '../../../package.json']) {
+    try {
+      const { name, version } = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as Record<string, string>
+      if (name === 'switchgear' && version !== undefined) return version
+    } catch {
+      // not here
+    }
+  }
+  return 'unknown'
+}
+
+/** The command line. Only the command that is asked for is loaded: help stays fast. */
+async function createProgram(args: readonly string[]): Promise<Command> {
+  const program = new Command('switchgear')
+    .description('Statechart circuit breakers and fallback for LLM providers.\nStop calling what is already down. Know why. Prove it.')
+    .version(packageVersion())
+    .showSuggestionAfterError()
+    .addHelpText('after', examples)
+  const wanted = args.filter((word) => !word.startsWith('-')).slice(0, 2)
+  const named = wanted[0] === 'help' ? wanted[1] : wanted[0]
+  for (const { name, summary } of commands) {
+    program.addCommand(name === named ? await loadCommand(name) : new Command(name).description(summary))
+  }
+  return program
+}
+
+try {
+  const args = process.argv.slice(2)
+  const program = await createProgram(args)
+  if (args.length === 0) program.outputHelp()
+  else await program.parseAsync(args, { from: 'user' })
+} catch (error) {
+  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+}
