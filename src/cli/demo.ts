@@ -6,7 +6,10 @@ import type { OutageReport } from '../gateway/demo-outage.ts'
 export function demoCommand(): Command {
   return new Command('demo')
     .description('play one outage end to end and tell what the circuit breaker saved')
-    .addHelpText('after', '\nIt starts its own providers and gateway on free ports, needs no keys and takes about 6 s.')
+    .addHelpText(
+      'after',
+      '\nIt starts its own providers and gateway on free ports, needs no keys and takes about 6 s.',
+    )
     .action(async () => {
       const { playOutage, unmetConditions } = await import('../gateway/demo-outage.ts')
       const { transitionLine } = await import('../gateway/transition-line.ts')
@@ -15,7 +18,9 @@ export function demoCommand(): Command {
         onProgress: (what) => say(`· ${what}`),
         onTransition: (transition) => say(`  ${transitionLine(transition)}`),
       })
-      say(`\nTimeline\n${report.transitions.map((transition) => `  ${transitionLine(transition, report.startedAt)}`).join('\n')}`)
+      say(
+        `\nTimeline\n${report.transitions.map((transition) => `  ${transitionLine(transition, report.startedAt)}`).join('\n')}`,
+      )
       say(`\nSummary\n${summary(report)}`)
       const unmet = unmetConditions(report)
       for (const condition of unmet) process.stderr.write(`error: ${condition}\n`)
@@ -23,7 +28,15 @@ export function demoCommand(): Command {
     })
 }
 
-function summary({ calls, answered, answeredBy, saved, detectMs, recoverMs, durationMs }: OutageReport): string {
+function summary({
+  calls,
+  answered,
+  answeredBy,
+  saved,
+  detectMs,
+  recoverMs,
+  durationMs,
+}: OutageReport): string {
   const by = Object.entries(answeredBy).map(([target, n]) => `${target} ${n}`)
   const ms = (value: number | undefined) => (value === undefined ? 'never' : `${value} ms`)
   return [

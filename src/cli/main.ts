@@ -17,7 +17,10 @@ Examples:
 function packageVersion(): string {
   for (const place of ['../../package.json', '../../../package.json']) {
     try {
-      const { name, version } = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as Record<string, string>
+      const { name, version } = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as Record<
+        string,
+        string
+      >
       if (name === 'switchgear' && version !== undefined) return version
     } catch {
       // not here
@@ -29,7 +32,9 @@ function packageVersion(): string {
 /** The command line. Only the command that is asked for is loaded: help stays fast. */
 async function createProgram(args: readonly string[]): Promise<Command> {
   const program = new Command('switchgear')
-    .description('Statechart circuit breakers and fallback for LLM providers.\nStop calling what is already down. Know why. Prove it.')
+    .description(
+      'Statechart circuit breakers and fallback for LLM providers.\nStop calling what is already down. Know why. Prove it.',
+    )
     .version(packageVersion())
     .showSuggestionAfterError()
     .addHelpText('after', examples)

@@ -31,17 +31,25 @@ export function serveCommand(): Command {
   return new Command('serve')
     .description('start the OpenAI-compatible gateway in front of a chain of providers')
     .option('--config <file>', 'YAML or JSON; without it two local scripted providers are started')
-    .option('--port <number>', 'port to listen on, 0 for any free one (default: the configuration, else 4000)', parsePort)
+    .option(
+      '--port <number>',
+      'port to listen on, 0 for any free one (default: the configuration, else 4000)',
+      parsePort,
+    )
     .option('--host <address>', 'address to listen on (default: the configuration, else 127.0.0.1)')
     .addHelpText('after', example)
-    .action((options: ServeOptions) => (options.config === undefined ? serveScripted(options) : serveConfig(options)))
+    .action((options: ServeOptions) =>
+      options.config === undefined ? serveScripted(options) : serveConfig(options),
+    )
 }
 
 async function serveConfig(options: ServeOptions): Promise<void> {
   const { readConfig } = await import('../gateway/read-config.ts')
   const config = readConfig(options.config ?? '')
   const gateway = await startGateway(config, options)
-  say(`Switchgear listens on ${gateway.url}/v1 in front of ${config.targets.length} targets; GET ${gateway.url}/status`)
+  say(
+    `Switchgear listens on ${gateway.url}/v1 in front of ${config.targets.length} targets; GET ${gateway.url}/status`,
+  )
   await stopSignal()
   await gateway.close()
 }
@@ -64,8 +72,15 @@ async function serveScripted(options: ServeOptions): Promise<void> {
 async function startGateway(config: GatewayConfig, { port, host }: ServeOptions): Promise<Gateway> {
   const { createGateway } = await import('../gateway/server.ts')
   const { transitionLine } = await import('../gateway/transition-line.ts')
-  const server = { ...config.server, ...(port !== undefined && { port }), ...(host !== undefined && { host }) }
-  const log = (_fields: object, message: string) => void process.stderr.write(`${message}\n`)
+  const server = {
+    ...config.server,
+    ...(port !== undefined && { port }),
+    ...(host !== undefined && { host }),
+  }
+  // transitions are told below, with the time of the next try
+  const log = (fields: object, message: string) => {
+    if (!('from' in fields)) process.stderr.write(`${message}\n`)
+  }
   const gateway = await createGateway({ ...config, server }, { logger: { info() {}, warn: log, error: log } })
   gateway.gear.on('transition', (transition) => say(transitionLine(transition)))
   return gateway

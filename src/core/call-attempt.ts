@@ -23,9 +23,10 @@ export class CallAttempt<Request, Result, Part> extends Attempt<Request, Result,
 
   #answered(result: Result): void {
     if (this.ended) return
-    const { isEmpty = isNothing } = this.on.options
+    const { isEmpty } = this.on.options
     const { detectSoftFailure } = this.run.gear.options
-    if (this.#asks('isEmpty', () => isEmpty(result))) return this.failAs('empty_response', 'ERR_EMPTY_RESPONSE')
+    const empty = isEmpty === undefined ? isNothing(result) : this.#asks('isEmpty', () => isEmpty(result))
+    if (empty) return this.failAs('empty_response', 'ERR_EMPTY_RESPONSE')
     if (detectSoftFailure !== undefined && this.#asks('detectSoftFailure', () => detectSoftFailure(result, this))) {
       return this.failAs('soft_failure', 'ERR_SOFT_FAILURE')
     }

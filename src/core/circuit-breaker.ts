@@ -11,7 +11,7 @@ import type { Clock, Random } from './clock.ts'
 import { nextDue } from './dues.ts'
 import type { Due } from './dues.ts'
 import { circuitOpenError } from './errors.ts'
-import { execute } from './execute.ts'
+import { SUCCESS, execute } from './execute.ts'
 import type { ExecuteOptions, Work } from './execute.ts'
 import { explain } from './explain.ts'
 import type { Explanation } from './explain.ts'
@@ -90,7 +90,7 @@ export class CircuitBreaker {
   tryAcquire(): Permit | Refusal {
     const { clock } = this.#around
     if (this.#due !== Infinity) this.catchUp(clock.now())
-    if (this.#flows) return new Permit(++this.#ids, this.#generation, false, this.#meter.timed ? clock.now() : 0)
+    if (this.#flows) return new Permit(++this.#ids, this.#generation, false, this.#meter.measuresLatency ? clock.now() : 0)
     return this.#tryProbe(clock.now())
   }
 
@@ -134,7 +134,11 @@ export class CircuitBreaker {
   settle(permit: Permit, outcome: Outcome, now = this.#around.clock.now(), latencyMs = now - permit.startedAt): void {
     if (permit.settled) return
     permit.settled = true
-    this.stats.outcomes[outcome.outcome]++
+    const stats = this.stats
+    if (outcome.outcome === 'success') {
+      stats.success++
+      if (this.#due === Infinity && this.#meter.isUnmoved && permit.generation === this.#generation && !permit.probe) return
+    } else stats[outcome.outcome]++
     this.catchUp(now)
     this.#leases?.delete(permit.id)
     if (permit.generation === -1) return
@@ -183,6 +187,25 @@ export class CircuitBreaker {
     this.catchUp(now)
     if (permit.generation !== this.#generation) return false
     return !permit.probe || this.#snapshot.context.trial?.permits.includes(permit.id) === true
+  }
+
+  /**
+   * The gate without a ticket: the generation where the circuit is closed and nothing is pending or timed, else 0.
+   * What it admits is settled by {@link succeeded} or, with a ticket made afterwards, by {@link settle}.
+   */
+  get openGate(): number {
+    return this.#flows && this.#due === Infinity && !this.#meter.measuresLatency ? this.#generation : 0
+  }
+
+  /** A ticket for what {@link openGate} admitted. */
+  ticket(generation: number): Permit {
+    return new Permit(++this.#ids, generation, false, 0)
+  }
+
+  /** A success of what {@link openGate} admitted. */
+  succeeded(generation: number, now?: number): void {
+    if (this.#due === Infinity && generation === this.#generation && this.#meter.isUnmoved) this.stats.success++
+    else this.settle(this.ticket(generation), SUCCESS, now)
   }
 
   /** A sign of life: a probe's lease begins anew. */

@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks'
+
 /** Where time comes from. Nothing else in the project reads a clock or starts a timer. */
 export interface Clock {
   /** Whole ms that never go back, on the scale of the wall clock. */

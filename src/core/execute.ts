@@ -38,6 +38,8 @@ function counts(shouldCount: ShouldCount, error: unknown, verdict: Verdict): boo
 export function execute<T>(breaker: CircuitBreaker, work: Work<T>, options: ExecuteOptions = NOTHING): Promise<T> {
   const signal = options.signal
   if (signal?.aborted === true) return Promise.reject(signal.reason)
+  const generation = signal === undefined ? breaker.openGate : 0
+  if (generation > 0) return executeClosed(breaker, work, generation)
   const permit = breaker.tryAcquire()
   if (!permit.admitted) return Promise.reject(breaker.refusalError(permit))
   let running: T | PromiseLike<T>
@@ -57,6 +59,25 @@ export function execute<T>(breaker: CircuitBreaker, work: Work<T>, options: Exec
     },
   )
   return signal === undefined ? settled : orAborted(breaker, permit, settled, signal)
+}
+
+/** The closed path: a flag, the call, and a few counters. */
+function executeClosed<T>(breaker: CircuitBreaker, work: Work<T>, generation: number): Promise<T> {
+  let running: T | PromiseLike<T>
+  try {
+    running = work(NOTHING)
+  } catch (error) {
+    running = Promise.reject(error)
+  }
+  return (running instanceof Promise ? running : Promise.resolve(running)).then(
+    (value: T) => {
+      breaker.succeeded(generation)
+      return value
+    },
+    (error: unknown) => {
+      throw failed(breaker, breaker.ticket(generation), error, undefined)
+    },
+  )
 }
 
 function failed(breaker: CircuitBreaker, permit: Permit, error: unknown, signal: AbortSignal | undefined): unknown {

@@ -69,6 +69,9 @@ export class LimitQueue {
   }
 }
 
+// callers may bring a different deadline every time
+const MOST_QUEUES = 256
+
 /** One queue a duration. */
 export class Limits {
   readonly #clock: Clock
@@ -84,6 +87,11 @@ export class Limits {
     let queue = this.#queues.get(ms)
     if (queue === undefined) this.#queues.set(ms, (queue = new LimitQueue(ms, this.#clock)))
     return queue
+  }
+
+  /** The queue for a duration that a call brought along; undefined once there are too many different ones. */
+  ofCall(ms: number): LimitQueue | undefined {
+    return this.#queues.has(ms) || this.#queues.size < MOST_QUEUES ? this.of(ms) : undefined
   }
 
   close(): void {

@@ -16,6 +16,10 @@ export class Meter {
   lastOutcomeAt: number | undefined
   /** The clock must be read for every outcome. */
   readonly timed: boolean
+  /** The clock must be read at every admission. */
+  readonly measuresLatency: boolean
+  /** A success with nothing counted before it changes nothing. */
+  readonly #forgetful: boolean
   readonly #rules: BreakerPolicy['rules']
   readonly #kindPolicies: BreakerPolicy['kinds']
   readonly #counters: readonly Counter[]
@@ -36,6 +40,13 @@ export class Meter {
     this.#successCanTrip = policy.rules.some((rule) => 'windowMs' in rule)
     this.#noteworthy = policy.degradedAt ?? 1
     this.timed = this.#successCanTrip || policy.degradedAt !== null
+    this.measuresLatency = policy.rules.some(({ kind }) => kind === 'latency')
+    this.#forgetful = !this.timed && policy.rules.every(({ kind }) => kind !== 'custom')
+  }
+
+  /** A success would change nothing here. */
+  get isUnmoved(): boolean {
+    return this.#forgetful && this.failures === 0
   }
 
   /** Counts a success; true = the machine might move. */

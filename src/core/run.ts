@@ -7,6 +7,7 @@ import { AttemptTimeoutError, DeadlineExceededError } from './errors.ts'
 import type { AttemptRecord } from './errors.ts'
 import { NEUTRAL, SUCCESS, outcomeOf } from './execute.ts'
 import type { Gear } from './gear.ts'
+import { Deadline } from './deadline.ts'
 import type { Outcome, Permit, Refusal } from './permit.ts'
 import type { CallOptions } from './switchgear-options.ts'
 import type { Target } from './target.ts'
@@ -47,7 +48,9 @@ export class Run<Request, Result, Part, Out> {
   #refused: ChainRefusal[] | undefined
   #failure: { readonly error: unknown; readonly verdict: Verdict } | undefined
   #committed = false
-  #deadline: unknown
+  /** The open gate that admitted the present visit, as long as it needs no ticket; 0 = it has one, or no breaker. */
+  #gate = 0
+  #deadline: Deadline | undefined
   #onAbort: (() => void) | undefined
 
   constructor(
@@ -88,7 +91,8 @@ export class Run<Request, Result, Part, Out> {
       options.signal.addEventListener('abort', this.#onAbort, { once: true })
     }
     if (this.deadlineMs !== undefined) {
-      this.#deadline = gear.clock.setTimeout(() => this.#outOfTime(), this.deadlineMs)
+      this.#deadline = new Deadline(() => this.#outOfTime())
+      this.#deadline.start(gear, this.deadlineMs, this.startedAt)
     }
     if (gear.inline) this.#walk()
     else this.#drive().act()
@@ -109,6 +113,12 @@ export class Run<Request, Result, Part, Out> {
   admit(target: Target<Request, Result, Part>): ChainRefusal | undefined {
     const model = target.modelFor(this.options.model)
     const breaker = target.breakerFor(model)
+    const gate = breaker?.openGate ?? 0
+    if (gate > 0) {
+      this.#visit(target, model, breaker, undefined)
+      this.#gate = gate
+      return undefined
+    }
     const answer = breaker?.tryAcquire()
     if (breaker !== undefined && answer?.admitted === false) return this.#note(target, model, breaker, answer)
     this.#visit(target, model, breaker, answer?.admitted === true ? answer : undefined)
@@ -132,6 +142,7 @@ export class Run<Request, Result, Part, Out> {
     this.model = model
     this.#breaker = breaker
     this.#permit = permit
+    this.#gate = 0
     if (permit !== undefined) permit.call = this
   }
 
@@ -164,6 +175,7 @@ export class Run<Request, Result, Part, Out> {
 
   /** True while a retry of the present visit would still decide something. */
   get permitIsCurrent(): boolean {
+    this.#takeTicket()
     return this.#permit === undefined || this.#breaker === undefined || this.#breaker.isCurrent(this.#permit)
   }
 
@@ -171,7 +183,8 @@ export class Run<Request, Result, Part, Out> {
     const now = this.gear.clock.now()
     const attempt = this.#attempt!
     this.#measure('success', now)
-    this.#settle(latencyMs === undefined ? SUCCESS : { outcome: 'success', latencyMs }, now, attempt.startedAt)
+    if (this.#gate > 0) this.#breaker!.succeeded(this.#gate, now)
+    else this.#settle(latencyMs === undefined ? SUCCESS : { outcome: 'success', latencyMs }, now, attempt.startedAt)
     this.#driver?.tell({ type: this.#committed ? 'stream.completed' : 'attempt.succeeded', at: now })
     this.finish(true, now)
     this.resolve(out)
@@ -214,7 +227,15 @@ export class Run<Request, Result, Part, Out> {
     this.#settle(outcomeOf(shouldCount, failure.error, failure.verdict), now, now)
   }
 
+  #takeTicket(): void {
+    if (this.#gate === 0) return
+    this.#permit = this.#breaker!.ticket(this.#gate)
+    this.#permit.call = this
+    this.#gate = 0
+  }
+
   #settle(outcome: Outcome, now: number, startedAt: number): void {
+    this.#takeTicket()
     const permit = this.#permit
     if (permit === undefined) return
     this.#permit = undefined
@@ -279,7 +300,7 @@ export class Run<Request, Result, Part, Out> {
     this.#attempt = undefined
     const { options, gear } = this
     if (this.#onAbort !== undefined) options.signal?.removeEventListener('abort', this.#onAbort)
-    if (this.#deadline !== undefined) gear.clock.clearTimeout(this.#deadline)
+    this.#deadline?.stop(gear)
     this.#driver?.end()
     gear.ended()
     const report = options.report
@@ -287,9 +308,9 @@ export class Run<Request, Result, Part, Out> {
   }
 
   #report(report: NonNullable<CallOptions['report']>, ok: boolean, now: number): void {
-    const { id: call, target, model, attempts, startedAt } = this
+    const { target, model, attempts, startedAt } = this
     const fallbackIndex = ok ? (target?.index ?? -1) : -1
-    const told = { call, target: target?.name, model, attempts, fallbackIndex, durationMs: now - startedAt, ok }
+    const told = { target: target?.name, model, attempts, fallbackIndex, durationMs: now - startedAt, ok }
     try {
       report(told)
     } catch (error) {

@@ -25,7 +25,6 @@ export type SwitchgearEvent =
 
 /** How a call went. */
 export interface CallReport {
-  readonly call: string
   /** The target that answered, or the last one asked; undefined = nobody was asked. */
   readonly target: string | undefined
   readonly model: string | undefined

@@ -69,6 +69,7 @@ function parse(body: Buffer): Record<string, unknown> {
   } catch {
     throw new BadRequest('The body is not valid JSON.')
   }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>
   throw new BadRequest('The body must be a JSON object.')
 }

@@ -28,7 +28,11 @@ export function clientSignal(response: ServerResponse): AbortSignal {
   return controller.signal
 }
 
-const optionsOf = ({ id, model }: ChatRequest, signal: AbortSignal) => ({ id, signal, ...(model !== undefined && { model }) })
+const optionsOf = ({ id, model }: ChatRequest, signal: AbortSignal) => ({
+  id,
+  signal,
+  ...(model !== undefined && { model }),
+})
 
 /** A call answered in one piece; undefined = the client has left. */
 export async function answerWhole(
@@ -85,7 +89,12 @@ export async function answerInParts(
   return undefined
 }
 
-function failedReply(error: unknown, chat: ChatRequest, primary: string, signal: AbortSignal): ErrorReply | undefined {
+function failedReply(
+  error: unknown,
+  chat: ChatRequest,
+  primary: string,
+  signal: AbortSignal,
+): ErrorReply | undefined {
   if (signal.aborted) return undefined
   const { status, headers, body } = errorReply(error, chat)
   return { status, headers: { ...headers, ...switchgearHeaders(chat, primary) }, body }

@@ -41,7 +41,9 @@ export const configSchema = Schema.Struct({
   targets: Schema.NonEmptyArray(target),
   deadlineMs: number,
   whenAllOpen: Schema.optionalKey(
-    handedOn<NonNullable<SwitchgearOptions['whenAllOpen']>>((value) => typeof value === 'string' || isBag(value)),
+    handedOn<NonNullable<SwitchgearOptions['whenAllOpen']>>(
+      (value) => typeof value === 'string' || isBag(value),
+    ),
   ),
   retryBudget: Schema.optionalKey(
     handedOn<NonNullable<SwitchgearOptions['retryBudget']>>((value) => value === false || isBag(value)),

@@ -23,7 +23,10 @@ export class DemoClient {
       const text = await body.text()
       const target = headers['x-switchgear-target']
       const whole = stream ? text.endsWith('data: [DONE]\n\n') : text.includes('"finish_reason":"stop"')
-      return { answered: statusCode === 200 && whole, target: typeof target === 'string' ? target : undefined }
+      return {
+        answered: statusCode === 200 && whole,
+        target: typeof target === 'string' ? target : undefined,
+      }
     } catch {
       return { answered: false, target: undefined }
     }
@@ -42,6 +45,12 @@ export class DemoClient {
   #post(url: string, value: object) {
     const { origin, pathname } = new URL(url)
     const headers = { 'content-type': 'application/json' }
-    return this.#agent.request({ origin, path: pathname, method: 'POST', headers, body: JSON.stringify(value) })
+    return this.#agent.request({
+      origin,
+      path: pathname,
+      method: 'POST',
+      headers,
+      body: JSON.stringify(value),
+    })
   }
 }

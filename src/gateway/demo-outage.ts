@@ -115,8 +115,12 @@ export function unmetConditions({ calls, answered, saved, transitions }: OutageR
   return [
     ...(calls < LEAST_CALLS ? [`only ${calls} calls were made; at least ${LEAST_CALLS} were due`] : []),
     ...(answered < calls ? [`${calls - answered} of ${calls} calls were not answered`] : []),
-    ...(saved < LEAST_SAVED ? [`only ${saved} upstream calls were saved; at least ${LEAST_SAVED} were due`] : []),
-    ...(primary.join() === EXPECTED.join() ? [] : [`the primary went ${primary.join(', ') || 'nowhere'}; due: ${EXPECTED.join(', ')}`]),
+    ...(saved < LEAST_SAVED
+      ? [`only ${saved} upstream calls were saved; at least ${LEAST_SAVED} were due`]
+      : []),
+    ...(primary.join() === EXPECTED.join()
+      ? []
+      : [`the primary went ${primary.join(', ') || 'nowhere'}; due: ${EXPECTED.join(', ')}`]),
     ...(backup.length === 0 ? [] : [`the backup went ${backup.join(', ')}; it should have stayed closed`]),
   ]
 }

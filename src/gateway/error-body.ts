@@ -77,7 +77,12 @@ export function plainError(
   }
 }
 
-function errorBody(error: unknown, attempts: readonly AttemptNote[], status: number, call: string | undefined): object {
+function errorBody(
+  error: unknown,
+  attempts: readonly AttemptNote[],
+  status: number,
+  call: string | undefined,
+): object {
   const note = attempts.at(-1)
   const own = isSwitchgearError(error)
   const message = own
@@ -99,7 +104,8 @@ function isCallersFault(error: UpstreamError, chat: ChatRequest | undefined): bo
 
 function providersOwn({ status, headers, body, bytes }: UpstreamError): ErrorReply {
   // an error inside of a 200 is none to the client's library
-  const isAnswer = status < 400 && bytes !== undefined && typeof body === 'object' && body !== null && !('error' in body)
+  const isAnswer =
+    status < 400 && bytes !== undefined && typeof body === 'object' && body !== null && !('error' in body)
   return {
     status: status >= 400 || isAnswer ? status : 400,
     headers: { 'content-type': 'application/json; charset=utf-8', ...headersToClient(headers) },
@@ -121,7 +127,14 @@ function attemptsOf(error: unknown, chat: ChatRequest | undefined): AttemptNote[
   if (isSwitchgearError(error) && error.code === 'ERR_CIRCUIT_OPEN') {
     const { target, model, retryAfterMs, code } = error
     return [
-      { target, model, outcome: 'refused', failure: 'circuit_open', code, ...(retryAfterMs !== undefined && { retryAfterMs }) },
+      {
+        target,
+        model,
+        outcome: 'refused',
+        failure: 'circuit_open',
+        code,
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+      },
     ]
   }
   const notes = (chat?.failed ?? []).map((failed): AttemptNote => ({ ...failed, outcome: 'failed' }))
@@ -148,7 +161,9 @@ function statusOf(error: unknown, notes: readonly AttemptNote[]): number {
   const [only = 502] = all
   if (all.size === 1) return only
   // a refusal says nothing new: what the others came to decides, unless they differ, too
-  const asked = new Set(notes.filter(({ outcome }) => outcome === 'failed').map(({ failure }) => STATUS[failure] ?? 502))
+  const asked = new Set(
+    notes.filter(({ outcome }) => outcome === 'failed').map(({ failure }) => STATUS[failure] ?? 502),
+  )
   const [told = 503] = asked
   return notes.some(({ outcome }) => outcome === 'refused') ? 503 : asked.size === 1 ? told : 502
 }

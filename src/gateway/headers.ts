@@ -6,7 +6,8 @@ type Headers = Record<string, string>
 
 // lists of what may pass: a header nobody thought of stays here
 const TO_UPSTREAM = ['accept', 'user-agent', 'openai-beta', 'traceparent', 'tracestate']
-const TO_CLIENT = /^(?:content-type|request-id|x-request-id|openai-(?!organization|project)[\w-]+|x-ratelimit-[\w-]+)$/
+const TO_CLIENT =
+  /^(?:content-type|request-id|x-request-id|openai-(?!organization|project)[\w-]+|x-ratelimit-[\w-]+)$/
 
 /** What of a client's headers may go to a provider. Keys, cookies and hop-by-hop headers do not. */
 export function headersToUpstream(headers: IncomingHttpHeaders): Headers {
@@ -54,5 +55,8 @@ function safe(value: string): string {
     const code = char.codePointAt(0) ?? 0
     return code >= 0xd800 && code <= 0xdfff ? '%EF%BF%BD' : encodeURIComponent(char)
   }
-  return value.slice(0, 256).replaceAll(/[^ -~]/gu, escape).trim()
+  return value
+    .slice(0, 256)
+    .replaceAll(/[^ -~]/gu, escape)
+    .trim()
 }

@@ -32,7 +32,8 @@ export function readConfig(file: string, env: Environment = process.env): Gatewa
     text = readFileSync(file, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined
-    const why = code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a directory' : String(code)
+    const why =
+      code === 'ENOENT' ? 'there is no such file' : code === 'EISDIR' ? 'it is a directory' : String(code)
     throw new ConfigError(`${file}: cannot be read, ${why}.`, { path: file })
   }
   return parseConfig(text, basename(file), env)
@@ -51,15 +52,16 @@ export function parseConfig(text: string, name: string, env: Environment = proce
   }))
   const value: unknown = file.document.toJS()
   const hide = (fault: Fault): Fault => ({ ...fault, text: hidden(fault.text, secrets, value) })
-  const read = Schema.decodeUnknownExit(configSchema)(value, { errors: 'all', onExcessProperty: 'error' })
-  if (Exit.isFailure(read)) {
-    const issues = read.cause.reasons.flatMap((reason) => (reason._tag === 'Fail' ? issuesOf(reason.error.issue) : []))
-    throw configError(name, [...unset, ...issues.map((issue) => faultOf(issue, value, file))].map(hide))
-  }
-  const refused = coreFaults(read.value).map(({ path, text }) => ({ line: file.lineOf(path), path: shown(path), text }))
-  const faults = [...unset, ...refused].map(hide)
-  if (faults.length > 0) throw configError(name, faults)
-  return read.value
+  const issues = issuesOf(value)
+  const sound = issues.length === 0 ? value : without(value, issues)
+  const refused = issuesOf(sound).length === 0 ? coreFaults(sound as GatewayConfig) : []
+  const faults = [
+    ...unset,
+    ...issues.map((issue) => faultOf(issue, value, file)),
+    ...refused.map((fault) => ({ line: file.lineOf(fault.path), path: shown(fault.path), text: fault.text })),
+  ]
+  if (faults.length > 0) throw configError(name, faults.map(hide))
+  return value as GatewayConfig
 }
 
 interface Issue {
@@ -69,8 +71,31 @@ interface Issue {
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-function issuesOf(issue: SchemaIssue.Issue): Issue[] {
-  return format(issue).issues.map(({ path = [], message }) => ({ path: path as Path, message }))
+function issuesOf(value: unknown): Issue[] {
+  const read = Schema.decodeUnknownExit(configSchema)(value, { errors: 'all', onExcessProperty: 'error' })
+  if (Exit.isSuccess(read)) return []
+  const failed = read.cause.reasons.flatMap((reason) => (reason._tag === 'Fail' ? [reason.error.issue] : []))
+  return failed.flatMap((issue) =>
+    format(issue).issues.map(({ path = [], message }) => toIssue(path as Path, message, value)),
+  )
+}
+
+/** An entry that a list should have and has not is the list's own fault. */
+function toIssue(path: Path, message: string, value: unknown): Issue {
+  const missing = typeof path.at(-1) === 'number' && valueAt(value, path) === undefined
+  return { path: missing ? path.slice(0, -1) : path, message }
+}
+
+/** What is left to look at when the faults of the shape are mended. */
+function without(value: unknown, issues: readonly Issue[]): unknown {
+  const copy = structuredClone(value)
+  for (const { path } of issues) {
+    const parent = valueAt(copy, path.slice(0, -1))
+    const last = path.at(-1)
+    if (typeof last === 'string' && typeof parent === 'object' && parent !== null)
+      Reflect.deleteProperty(parent, last)
+  }
+  return copy
 }
 
 function faultOf({ path, message }: Issue, value: unknown, file: ConfigFile): Fault {
@@ -79,7 +104,10 @@ function faultOf({ path, message }: Issue, value: unknown, file: ConfigFile): Fa
   if (parent !== undefined && !parent.includes(String(path.at(-1))) && typeof path.at(-1) === 'string') {
     return { ...at, text: `unknown key. ${didYouMean(String(path.at(-1)), parent)}` }
   }
-  return { ...at, text: `${wrong(valueAt(value, path))}, ${rightAt(path) ?? message.replace('Expected', 'must be')}` }
+  return {
+    ...at,
+    text: `${wrong(valueAt(value, path))}, ${rightAt(path) ?? message.replace('Expected', 'must be')}`,
+  }
 }
 
 /** What stands there, without saying it: it may be a secret. */
@@ -87,7 +115,11 @@ function wrong(value: unknown): string {
   if (value === undefined) return 'is missing'
   if (value === null || value === '') return 'is empty'
   if (Array.isArray(value)) return value.length === 0 ? 'is an empty list' : 'is a list'
-  const article = { object: 'is a mapping', number: 'is the number ' + String(value), boolean: `is ${String(value)}` }
+  const article = {
+    object: 'is a mapping',
+    number: 'is the number ' + String(value),
+    boolean: `is ${String(value)}`,
+  }
   if (typeof value === 'string') return 'is a text that does not fit'
   return article[typeof value as keyof typeof article] ?? 'does not fit'
 }
@@ -126,7 +158,9 @@ function hidden(text: string, secrets: ReadonlyMap<string, string>, config: unkn
 
 function configError(name: string, faults: readonly Fault[]): ConfigError {
   const sorted = [...faults].sort((a, b) => a.line - b.line)
-  const lines = sorted.map(({ line, path, text }) => `${name}:${line}${path === '' ? '' : ` ${path}`}: ${text}`)
+  const lines = sorted.map(
+    ({ line, path, text }) => `${name}:${line}${path === '' ? '' : ` ${path}`}: ${text}`,
+  )
   const [first] = sorted
   return new ConfigError(lines.join('\n'), { ...(first && { path: first.path, line: first.line }) })
 }

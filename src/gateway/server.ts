@@ -22,6 +22,7 @@ import { Upstream, createAgent } from './upstream.ts'
 const MOST_BODY_BYTES = 64 * 1024 * 1024
 const DEFAULT_PORT = 4000
 const GRACE_MS = 10_000
+const SWEEP_MS = 50
 
 export interface Gateway extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4000`. */
@@ -73,9 +74,17 @@ export async function createGateway(config: GatewayConfig, runtime: RuntimeOptio
   }
   const close = async ({ graceMs = GRACE_MS }: { graceMs?: number } = {}) => {
     const clock = runtime.clock ?? systemClock
-    const timer = clock.setTimeout(() => server.server.closeAllConnections(), graceMs)
+    const end = clock.setTimeout(() => server.server.closeAllConnections(), graceMs)
+    // a connection whose last answer is out would otherwise be kept for a next request
+    let sweep: unknown
+    const sweepIdle = () => {
+      server.server.closeIdleConnections()
+      sweep = clock.setTimeout(sweepIdle, SWEEP_MS)
+    }
+    sweepIdle()
     await server.close()
-    clock.clearTimeout(timer)
+    clock.clearTimeout(end)
+    clock.clearTimeout(sweep)
     await gear.close()
     await agent.destroy()
   }
@@ -84,7 +93,12 @@ export async function createGateway(config: GatewayConfig, runtime: RuntimeOptio
   return { url: urlOf(server), gear, close: closeOnce, [Symbol.asyncDispose]: () => closeOnce() }
 }
 
-function addRoutes(server: FastifyInstance, desk: Desk, config: GatewayConfig, running: Map<string, ChatRequest>): void {
+function addRoutes(
+  server: FastifyInstance,
+  desk: Desk,
+  config: GatewayConfig,
+  running: Map<string, ChatRequest>,
+): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
 
@@ -118,7 +132,8 @@ function addRoutes(server: FastifyInstance, desk: Desk, config: GatewayConfig, r
 
 /** Of what fastify itself refuses, and of a request that cannot be read. */
 function toReply(error: unknown): ErrorReply {
-  const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined
+  const status =
+    typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined
   if (error instanceof BadRequest || typeof status !== 'number' || status < 400 || status > 499) {
     return errorReply(error, undefined)
   }

@@ -135,7 +135,8 @@ export class SseSource implements AsyncIterableIterator<SsePart, undefined> {
   #add(bytes: Buffer, kind: PartKind): void {
     const last = this.#ready.at(-1)
     const joins = last?.kind === 'content' && kind !== 'terminal'
-    const adjoining = last !== undefined && last.bytes.buffer === bytes.buffer && endOf(last.bytes) === bytes.byteOffset
+    const adjoining =
+      last !== undefined && last.bytes.buffer === bytes.buffer && endOf(last.bytes) === bytes.byteOffset
     if (!joins || !adjoining) return void this.#ready.push(new SsePart(bytes, kind))
     const whole = Buffer.from(bytes.buffer, last.bytes.byteOffset, last.bytes.length + bytes.length)
     this.#ready[this.#ready.length - 1] = new SsePart(whole, 'content')

@@ -43,7 +43,16 @@ export function statusReport<Request, Result, Part>(
       if (line !== undefined) line.targets.push(name)
       else {
         const date = new Date(since).toISOString()
-        circuits.set(circuit, { circuit, targets: [name], state, held, since: date, retryAfterMs, failures, explain })
+        circuits.set(circuit, {
+          circuit,
+          targets: [name],
+          state,
+          held,
+          since: date,
+          retryAfterMs,
+          failures,
+          explain,
+        })
       }
     }
   }
@@ -58,7 +67,12 @@ export function statusReport<Request, Result, Part>(
 }
 
 /** A target has one circuit, or one for every model that was asked for. */
-function selectors(index: number, target: GatewayTarget, isolates: boolean, known: readonly string[]): TargetSelector[] {
+function selectors(
+  index: number,
+  target: GatewayTarget,
+  isolates: boolean,
+  known: readonly string[],
+): TargetSelector[] {
   if (!isolates) return [{ index }]
   const prefix = `${target.bucket ?? nameOf(target, index)}/`
   return known

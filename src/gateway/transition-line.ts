@@ -11,7 +11,9 @@ export function transitionLine(
   startedAt?: number,
 ): string {
   const time =
-    startedAt === undefined ? new Date(at).toISOString().slice(11, 23) : `+${((at - startedAt) / 1000).toFixed(3)} s`
+    startedAt === undefined
+      ? new Date(at).toISOString().slice(11, 23)
+      : `+${((at - startedAt) / 1000).toFixed(3)} s`
   const next = to === 'open' && openUntil !== null ? `; next try ${inWords(openUntil - at)}` : ''
   return `${time}  ${bucket}  ${from} → ${to}: ${causeInWords(cause)}${next}`
 }

@@ -42,7 +42,8 @@ const chat = (fetch: BreakerFetch, model: string, stream = false, more?: Request
 /** What the breaker of the provider has recorded. */
 function record(fetch: BreakerFetch, bucket = host()) {
   const breaker = fetch.registry.get(bucket)
-  return { ...breaker.stats.outcomes, kinds: breaker.getFailureBreakdown() }
+  const { success, failure, neutral } = breaker.stats
+  return { success, failure, neutral, kinds: breaker.getFailureBreakdown() }
 }
 const failed = (kind: string) => ({ success: 0, failure: 1, neutral: 0, kinds: { [kind]: 1 } })
 const succeeded = { success: 1, failure: 0, neutral: 0, kinds: {} }

@@ -35,7 +35,9 @@ describe('an answer in one piece', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('application/json')
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
-    expect(Object.fromEntries([...answer.headers].filter(([name]) => name.startsWith('x-switchgear')))).toEqual({
+    expect(
+      Object.fromEntries([...answer.headers].filter(([name]) => name.startsWith('x-switchgear'))),
+    ).toEqual({
       'x-switchgear-call': expect.stringMatching(/^[\w-]{36}$/),
       'x-switchgear-target': 'primary',
       'x-switchgear-model': 'ok',
@@ -69,9 +71,17 @@ describe('an answer in one piece', () => {
     await using upstream = await startUpstream((_request, response) => {
       asked++
       if (asked === 1) response.writeHead(503).end('{}')
-      else response.end(JSON.stringify({ object: 'chat.completion', choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }] }))
+      else
+        response.end(
+          JSON.stringify({
+            object: 'chat.completion',
+            choices: [{ message: { content: 'Hi' }, finish_reason: 'stop' }],
+          }),
+        )
     })
-    await using gateway = await startGateway([{ baseUrl: upstream.baseUrl, maxRetries: 1, retry: { baseMs: 1 } }])
+    await using gateway = await startGateway([
+      { baseUrl: upstream.baseUrl, maxRetries: 1, retry: { baseMs: 1 } },
+    ])
     const answer = await ask(gateway)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('x-switchgear-attempted-retries')).toBe('1')
@@ -143,7 +153,9 @@ describe('the request', () => {
     await using gateway = await startGateway(one())
     const answer = await fetch(`${gateway.url}/v1/chat/completions`, { method: 'POST', body })
     expect(answer.status).toBe(400)
-    expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error', message: expect.stringContaining(message) } })
+    expect(await answer.json()).toMatchObject({
+      error: { type: 'invalid_request_error', message: expect.stringContaining(message) },
+    })
     expect(primary.requests).toHaveLength(0)
   })
 
@@ -158,16 +170,20 @@ describe('the request', () => {
 
 describe('a call without an answer', () => {
   it('is refused with the time to come back once the circuit is open', async () => {
-    await using gateway = await startGateway(
-      [{ name: 'primary', baseUrl: primary.baseURL, circuitBreaker: { threshold: 1, cooldownMs: 20_000 } }],
-    )
+    await using gateway = await startGateway([
+      { name: 'primary', baseUrl: primary.baseURL, circuitBreaker: { threshold: 1, cooldownMs: 20_000 } },
+    ])
     primary.setOutage(true)
     const failed = await ask(gateway)
     expect(failed.status).toBe(502)
     expect(failed.headers.get('x-should-retry')).toBe('false')
     expect(await failed.json()).toMatchObject({
       error: { code: 'server_error' },
-      switchgear: { attempts: [{ target: 'primary', model: 'ok', outcome: 'failed', failure: 'server_error', status: 503 }] },
+      switchgear: {
+        attempts: [
+          { target: 'primary', model: 'ok', outcome: 'failed', failure: 'server_error', status: 503 },
+        ],
+      },
     })
 
     const refused = await ask(gateway)
@@ -176,10 +192,17 @@ describe('a call without an answer', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(15)
     expect(Number(refused.headers.get('retry-after-ms'))).toBeGreaterThan(15_000)
     expect(await refused.json()).toEqual({
-      error: { message: expect.stringContaining('is open'), type: 'server_error', param: null, code: 'ERR_CIRCUIT_OPEN' },
+      error: {
+        message: expect.stringContaining('is open'),
+        type: 'server_error',
+        param: null,
+        code: 'ERR_CIRCUIT_OPEN',
+      },
       switchgear: {
         call: refused.headers.get('x-switchgear-call'),
-        attempts: [expect.objectContaining({ target: 'primary', outcome: 'refused', failure: 'circuit_open' })],
+        attempts: [
+          expect.objectContaining({ target: 'primary', outcome: 'refused', failure: 'circuit_open' }),
+        ],
       },
     })
     expect(primary.requests).toHaveLength(1)
@@ -212,15 +235,18 @@ describe('a call without an answer', () => {
     ['400', 400, "Invalid type for 'temperature'"],
     ['context-length', 400, 'maximum context length'],
     ['content-filter', 400, 'content management policy'],
-  ])('for %s is the client’s own fault: status and body of the provider, no fallback', async (model, status, words) => {
-    await using gateway = await startGateway(two())
-    const answer = await ask(gateway, { model })
-    expect(answer.status).toBe(status)
-    expect(answer.headers.get('x-should-retry')).toBeNull()
-    expect(answer.headers.get('x-switchgear-target')).toBe('primary')
-    expect(await answer.text()).toContain(words)
-    expect(backup.requests).toHaveLength(0)
-  })
+  ])(
+    'for %s is the client’s own fault: status and body of the provider, no fallback',
+    async (model, status, words) => {
+      await using gateway = await startGateway(two())
+      const answer = await ask(gateway, { model })
+      expect(answer.status).toBe(status)
+      expect(answer.headers.get('x-should-retry')).toBeNull()
+      expect(answer.headers.get('x-switchgear-target')).toBe('primary')
+      expect(await answer.text()).toContain(words)
+      expect(backup.requests).toHaveLength(0)
+    },
+  )
 
   it.each([
     ['404', 404, 'invalid_request_error'],
@@ -238,7 +264,10 @@ describe('a call without an answer', () => {
     await using gateway = await startGateway([{ name: 'primary', baseUrl: primary.baseURL, timeoutMs: 50 }])
     const late = await ask(gateway, { model: 'hang' })
     expect(late.status).toBe(504)
-    expect(await late.json()).toMatchObject({ error: { code: 'ERR_ATTEMPT_TIMEOUT' }, switchgear: { attempts: [{ failure: 'timeout' }] } })
+    expect(await late.json()).toMatchObject({
+      error: { code: 'ERR_ATTEMPT_TIMEOUT' },
+      switchgear: { attempts: [{ failure: 'timeout' }] },
+    })
     await using hasty = await startGateway(one(), { deadlineMs: 50 })
     const over = await ask(hasty, { model: 'hang' })
     expect(over.status).toBe(504)
@@ -314,7 +343,9 @@ describe('status and livez', () => {
     await using gateway = await startGateway(one())
     const answer = await fetch(`${gateway.url}/v1/nowhere?key=secret`)
     expect(answer.status).toBe(404)
-    expect(await answer.json()).toMatchObject({ error: { code: 'unknown_url', message: 'There is no GET /v1/nowhere here.' } })
+    expect(await answer.json()).toMatchObject({
+      error: { code: 'unknown_url', message: 'There is no GET /v1/nowhere here.' },
+    })
   })
 })
 

@@ -83,7 +83,12 @@ describe('an answer in parts', () => {
     expect(answer.headers.get('content-type')).toContain('application/json')
     expect(await answer.json()).toMatchObject({
       error: { code: 'ERR_FALLBACK_EXHAUSTED' },
-      switchgear: { attempts: [{ target: 'a', failure: 'server_error' }, { target: 'b', failure: 'server_error' }] },
+      switchgear: {
+        attempts: [
+          { target: 'a', failure: 'server_error' },
+          { target: 'b', failure: 'server_error' },
+        ],
+      },
     })
   })
 
@@ -110,7 +115,11 @@ describe('an answer in parts', () => {
     await using gateway = await startGateway(two())
     const client = new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: 'any', maxRetries: 0 })
     const read = async () => {
-      const stream = await client.chat.completions.create({ model: 'cut', messages: [{ role: 'user', content: 'Hi' }], stream: true })
+      const stream = await client.chat.completions.create({
+        model: 'cut',
+        messages: [{ role: 'user', content: 'Hi' }],
+        stream: true,
+      })
       for await (const _part of stream);
     }
     await expect(read()).rejects.toThrow('broke after')
@@ -174,9 +183,16 @@ describe('corners of a stream', () => {
       }
       response.end()
     })
-    await using gateway = await startGateway([{ name: 'primary', baseUrl: upstream.baseUrl }, two()[1]], rules)
+    await using gateway = await startGateway(
+      [{ name: 'primary', baseUrl: upstream.baseUrl }, two()[1]],
+      rules,
+    )
     const answer = await ask(gateway, { stream: true, ...body })
-    return { status: answer.status, target: answer.headers.get('x-switchgear-target'), text: await answer.text() }
+    return {
+      status: answer.status,
+      target: answer.headers.get('x-switchgear-target'),
+      text: await answer.text(),
+    }
   }
 
   it('bytes stay as they are wherever they are cut, also with CRLF, comments and letters of several bytes', async () => {
@@ -221,7 +237,9 @@ describe('corners of a stream', () => {
 
   it('an event that is no JSON is an error', async () => {
     expect(await streamOf('data: {"broken\n\n')).toMatchObject({ target: 'backup' })
-    expect((await streamOf(`${chunk({ content: 'Hi' })}data: {"broken\n\n`)).text).toContain('ERR_STREAM_INTERRUPTED')
+    expect((await streamOf(`${chunk({ content: 'Hi' })}data: {"broken\n\n`)).text).toContain(
+      'ERR_STREAM_INTERRUPTED',
+    )
   })
 
   it('an answer that is no stream is an error', async () => {

@@ -44,7 +44,10 @@ export async function startUpstream(
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
   }
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, [Symbol.asyncDispose]: close }
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    [Symbol.asyncDispose]: close,
+  }
 }
 
 export const chunk = (delta: object, finish: string | null = null, index = 0) =>
