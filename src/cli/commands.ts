@@ -24,6 +24,11 @@ export const commands: readonly CommandEntry[] = [
     summary: 'start an OpenAI-compatible provider whose model name selects the fault',
     load: async () => (await import('./faults.ts')).faultsCommand(),
   },
+  {
+    name: 'check',
+    summary: 'play scenario files in virtual time and print the first step that does not hold',
+    load: async () => (await import('./check.ts')).checkCommand(),
+  },
 ]
 
 /** @throws where there is no such command */

@@ -11,6 +11,7 @@ Examples:
   switchgear serve --config gateway.yaml    a gateway in front of your providers
   switchgear demo                           one outage from the first failure to the recovery
   switchgear faults --port 8080             a provider whose model name selects the fault
+  switchgear check test/scenarios           play scenario files in virtual time
   switchgear help serve                     the options of a command`
 
 /** The version in the package's own package.json, from the sources and from the build. */

@@ -3,17 +3,19 @@ import { classify } from '../classify/classify.ts'
 import { verdictOf } from '../classify/failure-table.ts'
 import { AttemptTimeoutError, SwitchgearError } from './errors.ts'
 import type { Limit } from './errors.ts'
-import { Limited } from './limits.ts'
-import type { LimitQueue } from './limits.ts'
+import type { LimitQueue, Limited } from './limits.ts'
 import type { Run } from './run.ts'
 import type { Target } from './target.ts'
 import type { AttemptContext } from './target-options.ts'
 
 /** One request sent. Ends once: with an answer, a failure, or cut off from outside. */
-export abstract class Attempt<Request, Result, Part, Out> extends Limited implements AttemptContext {
+export abstract class Attempt<Request, Result, Part, Out> implements Limited, AttemptContext {
+  startedAt: number
+  previous: Limited | undefined
+  next: Limited | undefined
+  queue: LimitQueue | undefined
   readonly attempt: number
   readonly model: string | undefined
-  readonly startedAt: number
   protected readonly run: Run<Request, Result, Part, Out>
   protected readonly on: Target<Request, Result, Part>
   /** Nothing that comes later has any effect. */
@@ -27,7 +29,6 @@ export abstract class Attempt<Request, Result, Part, Out> extends Limited implem
     attempt: number,
     startedAt: number,
   ) {
-    super()
     this.run = run
     this.on = target
     this.model = model
@@ -52,7 +53,7 @@ export abstract class Attempt<Request, Result, Part, Out> extends Limited implem
   abstract begin(): void
 
   /** The attempt's own limit is over. */
-  override expire(): void {
+  expire(): void {
     this.timeOut('timeout', this.on.timeout)
   }
 

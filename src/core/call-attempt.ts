@@ -5,7 +5,7 @@ const isNothing = (result: unknown) => result === undefined || result === null |
 /** An attempt whose answer comes in one piece. */
 export class CallAttempt<Request, Result, Part> extends Attempt<Request, Result, Part, Result> {
   override begin(): void {
-    this.on.timeout?.add(this, this.startedAt)
+    this.on.timeout?.add(this)
     const invoke = this.on.options.invoke
     if (invoke === undefined) return this.fail(new TypeError(`'${this.target}' has no invoke; it can only stream.`))
     let answer: Result | PromiseLike<Result>

@@ -62,7 +62,8 @@ export class ChainDriver<Request, Result, Part, Out> {
     for (let more = true; more && !this.#run.ended; ) {
       const { value } = this.#chain.getSnapshot()
       const effect = EFFECTS[typeof value === 'string' ? value : value.visiting] ?? 'nothing'
-      if (effect !== 'backOff') this.#run.endVisit(this.#run.gear.clock.now())
+      // going on with the same visit, or not
+      if (effect !== 'backOff' && effect !== 'visit') this.#run.endVisit(this.#run.gear.clock.now())
       more = this[effect]()
     }
   }

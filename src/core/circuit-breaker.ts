@@ -452,6 +452,7 @@ export class CircuitBreaker {
     this.#timer = clock.setTimeout(() => {
       this.#timerAt = Infinity
       this.catchUp(clock.now())
+      if (!this.#gone) this.#schedule()
     }, Math.max(0, at - clock.now()))
   }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from './clock.ts'
-import { Limited } from './limits.ts'
+import { TimeLimit } from './limits.ts'
 import type { Limits } from './limits.ts'
 
 interface Timekeeper {
@@ -8,23 +8,13 @@ interface Timekeeper {
 }
 
 /** The end of the time for a whole call. */
-export class Deadline extends Limited {
-  readonly #then: () => void
+export class Deadline extends TimeLimit {
   #timer: unknown
-
-  constructor(then: () => void) {
-    super()
-    this.#then = then
-  }
 
   start({ limits, clock }: Timekeeper, ms: number, now: number): void {
     const queue = limits.ofCall(ms)
-    if (queue === undefined) this.#timer = clock.setTimeout(this.#then, ms)
-    else queue.add(this, now)
-  }
-
-  override expire(): void {
-    this.#then()
+    if (queue === undefined) this.#timer = clock.setTimeout(() => this.expire(), ms)
+    else queue.begin(this, now)
   }
 
   stop({ clock }: Timekeeper): void {

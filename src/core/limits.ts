@@ -1,12 +1,35 @@
 import type { Clock } from './clock.ts'
 
 /** Something that ends by itself when its time is over. An intrusive list: no allocation, removal in O(1). */
-export abstract class Limited {
-  dueAt = 0
+export interface Limited {
+  /** When its time began, in ms; set before it is added. */
+  startedAt: number
   previous: Limited | undefined
   next: Limited | undefined
   queue: LimitQueue | undefined
-  abstract expire(): void
+  expire(): void
+}
+
+/** A limit on its own. */
+export class TimeLimit implements Limited {
+  startedAt = 0
+  previous: Limited | undefined
+  next: Limited | undefined
+  queue: LimitQueue | undefined
+  readonly #then: () => void
+
+  constructor(then: () => void) {
+    this.#then = then
+  }
+
+  expire(): void {
+    this.#then()
+  }
+
+  /** It is over in time. */
+  end(): void {
+    this.queue?.remove(this)
+  }
 }
 
 /**
@@ -26,14 +49,20 @@ export class LimitQueue {
     this.#clock = clock
   }
 
-  add(entry: Limited, now: number): void {
-    entry.dueAt = now + this.ms
+  /** Adds what begins now. */
+  begin(entry: Limited, now: number): void {
+    entry.startedAt = now
+    this.add(entry)
+  }
+
+  /** Adds what has begun at its `startedAt`. */
+  add(entry: Limited): void {
     entry.queue = this
     entry.previous = this.#tail
     if (this.#tail === undefined) this.#head = entry
     else this.#tail.next = entry
     this.#tail = entry
-    if (!this.#armed) this.#arm(now)
+    if (!this.#armed) this.#arm(entry.startedAt)
   }
 
   remove(entry: Limited): void {
@@ -55,13 +84,13 @@ export class LimitQueue {
   #arm(now: number): void {
     if (this.#head === undefined) return
     this.#armed = true
-    this.#timer = this.#clock.setTimeout(() => this.#fire(), this.#head.dueAt - now)
+    this.#timer = this.#clock.setTimeout(() => this.#fire(), this.#head.startedAt + this.ms - now)
   }
 
   #fire(): void {
     this.#armed = false
     const now = this.#clock.now()
-    for (let entry = this.#head; entry !== undefined && entry.dueAt <= now; entry = this.#head) {
+    for (let entry = this.#head; entry !== undefined && entry.startedAt + this.ms <= now; entry = this.#head) {
       this.remove(entry)
       entry.expire()
     }

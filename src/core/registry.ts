@@ -56,6 +56,11 @@ export class Buckets {
     return this.#entries.size
   }
 
+  /** True where a saved circuit waits for its first use. */
+  hasSaved(name: string): boolean {
+    return this.#saved.has(name)
+  }
+
   /** The breaker, without making one. */
   peek(name: string): CircuitBreaker | undefined {
     return this.#entries.get(name)?.breaker

@@ -48,6 +48,8 @@ export class Run<Request, Result, Part, Out> {
   #refused: ChainRefusal[] | undefined
   #failure: { readonly error: unknown; readonly verdict: Verdict } | undefined
   #committed = false
+  /** Nothing has to be let go of at the end: no signal, no deadline, no chain. */
+  #bare = true
   /** The open gate that admitted the present visit, as long as it needs no ticket; 0 = it has one, or no breaker. */
   #gate = 0
   #deadline: Deadline | undefined
@@ -86,16 +88,23 @@ export class Run<Request, Result, Part, Out> {
   start(): void {
     const { gear, options } = this
     gear.begun()
-    if (options.signal !== undefined) {
-      this.#onAbort = () => this.leave(options.signal?.reason)
-      options.signal.addEventListener('abort', this.#onAbort, { once: true })
-    }
-    if (this.deadlineMs !== undefined) {
-      this.#deadline = new Deadline(() => this.#outOfTime())
-      this.#deadline.start(gear, this.deadlineMs, this.startedAt)
-    }
+    if (options.signal !== undefined || options.deadlineMs !== undefined || gear.deadlineMs !== undefined) this.#bound()
     if (gear.inline) this.#walk()
     else this.#drive().act()
+  }
+
+  /** Ties the call to its caller's signal and its deadline. */
+  #bound(): void {
+    const { gear, options, deadlineMs } = this
+    this.#bare = false
+    if (options.signal !== undefined) {
+      this.#onAbort = () => this.leave(options.signal?.reason)
+      options.signal.addEventListener('abort', this.#onAbort)
+    }
+    if (deadlineMs !== undefined) {
+      this.#deadline = new Deadline(() => this.#outOfTime())
+      this.#deadline.start(gear, deadlineMs, this.startedAt)
+    }
   }
 
   #walk(): void {
@@ -162,6 +171,7 @@ export class Run<Request, Result, Part, Out> {
 
   attemptAt(target: Target<Request, Result, Part>, n: number, now: number): void {
     this.attempts++
+    this.#failure = undefined
     if (this.#permit?.probe === true) this.#breaker?.renew(this.#permit, now)
     const attempt = this.#begin(this, target, n, now)
     this.#attempt = attempt
@@ -250,6 +260,7 @@ export class Run<Request, Result, Part, Out> {
 
   #drive(): ChainDriver<Request, Result, Part, Out> {
     if (this.#driver !== undefined) return this.#driver
+    this.#bare = false
     this.#driver = new ChainDriver(this)
     this.#driver.replay(this.#refused ?? [], this.target?.name)
     return this.#driver
@@ -298,13 +309,16 @@ export class Run<Request, Result, Part, Out> {
   finish(ok: boolean, now: number): void {
     this.ended = true
     this.#attempt = undefined
-    const { options, gear } = this
-    if (this.#onAbort !== undefined) options.signal?.removeEventListener('abort', this.#onAbort)
-    this.#deadline?.stop(gear)
-    this.#driver?.end()
-    gear.ended()
-    const report = options.report
+    if (!this.#bare) this.#letGo()
+    this.gear.ended()
+    const report = this.options.report
     if (report !== undefined) this.#report(report, ok, now)
+  }
+
+  #letGo(): void {
+    if (this.#onAbort !== undefined) this.options.signal?.removeEventListener('abort', this.#onAbort)
+    this.#deadline?.stop(this.gear)
+    this.#driver?.end()
   }
 
   #report(report: NonNullable<CallOptions['report']>, ok: boolean, now: number): void {

@@ -2,7 +2,7 @@ import type { Verdict } from '../classify/verdict.ts'
 import { Attempt } from './attempt.ts'
 import { StreamInterruptedError } from './errors.ts'
 import type { Limit } from './errors.ts'
-import { Limited } from './limits.ts'
+import { TimeLimit } from './limits.ts'
 import { sizeOf } from './part-size.ts'
 import type { PartKind } from './target-options.ts'
 
@@ -11,18 +11,6 @@ const MOST_PARTS = 64
 const MOST_BYTES = 256 * 1024
 
 const DONE = { done: true, value: undefined } as const
-
-/** A limit on one phase of a stream. */
-class PhaseLimit extends Limited {
-  readonly #then: () => void
-  constructor(then: () => void) {
-    super()
-    this.#then = then
-  }
-  override expire(): void {
-    this.#then()
-  }
-}
 
 interface PendingRead<Part> {
   resolve(result: IteratorResult<Part, undefined>): void
@@ -49,12 +37,12 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
   #firstContentMs: number | undefined
   #read: PendingRead<Part> | undefined
   #broken: { readonly error: unknown } | undefined
-  readonly #firstContent = new PhaseLimit(() => this.timeOut('first_content_timeout', this.on.firstContent))
-  readonly #idle = new PhaseLimit(() => this.#idled())
+  readonly #firstContent = new TimeLimit(() => this.timeOut('first_content_timeout', this.on.firstContent))
+  readonly #idle = new TimeLimit(() => this.#idled())
 
   override begin(): void {
-    this.on.timeout?.add(this, this.startedAt)
-    this.on.firstContent?.add(this.#firstContent, this.startedAt)
+    this.on.timeout?.add(this)
+    this.on.firstContent?.begin(this.#firstContent, this.startedAt)
     const { stream } = this.on.options
     if (stream === undefined) return this.fail(new TypeError(`'${this.target}' has no stream; it can only answer in one piece.`))
     let opening: AsyncIterable<Part> | PromiseLike<AsyncIterable<Part>>
@@ -181,7 +169,7 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
       }
       this.#read = { resolve: over(resolve), reject: over(reject) }
       if (!this.#completed && this.#firstContentMs !== undefined && this.#idle.queue === undefined) {
-        this.on.idle?.add(this.#idle, this.run.gear.clock.now())
+        this.on.idle?.begin(this.#idle, this.run.gear.clock.now())
       }
       this.#pull()
     })

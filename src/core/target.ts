@@ -49,6 +49,7 @@ export class Target<Request, Result, Part> {
     this.planned = { name: this.name, ...checkRetry(path, options) }
     const breaker = options.circuitBreaker
     const rules = breaker === true ? {} : breaker === false ? undefined : breaker
+    if (rules === null) throw new ConfigError(`${path}.circuitBreaker is null.`, { path, hint: 'Give true, false or options.' })
     this.rules = rules && resolveBreaker(rules, `${path}.circuitBreaker`)
     this.bucket = options.bucket ?? this.name
     this.isolates = this.rules?.isolateByModel === true
@@ -75,8 +76,9 @@ export class Target<Request, Result, Part> {
     return this.#buckets.obtain(this.bucketFor(model), this.#rules, model ?? '')
   }
 
-  /** The same, without making one. */
+  /** The same, without making one; a saved circuit counts as made. */
   peekBreaker(model: string | undefined): CircuitBreaker | undefined {
+    if (this.#buckets?.hasSaved(this.bucketFor(model)) === true) return this.breakerFor(model)
     return this.#shared ?? this.#buckets?.peek(this.bucketFor(model))
   }
 

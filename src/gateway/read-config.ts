@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 
-import * as Exit from 'effect/Exit'
 import * as Schema from 'effect/Schema'
 import * as SchemaIssue from 'effect/SchemaIssue'
 
@@ -69,15 +68,17 @@ interface Issue {
   readonly message: string
 }
 
+const decode = Schema.decodeUnknownSync(configSchema, { errors: 'all', onExcessProperty: 'error' })
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
 function issuesOf(value: unknown): Issue[] {
-  const read = Schema.decodeUnknownExit(configSchema)(value, { errors: 'all', onExcessProperty: 'error' })
-  if (Exit.isSuccess(read)) return []
-  const failed = read.cause.reasons.flatMap((reason) => (reason._tag === 'Fail' ? [reason.error.issue] : []))
-  return failed.flatMap((issue) =>
-    format(issue).issues.map(({ path = [], message }) => toIssue(path as Path, message, value)),
-  )
+  try {
+    decode(value)
+    return []
+  } catch (error) {
+    if (!Schema.isSchemaError(error)) throw error
+    return format(error.issue).issues.map(({ path = [], message }) => toIssue(path as Path, message, value))
+  }
 }
 
 /** An entry that a list should have and has not is the list's own fault. */
@@ -128,7 +129,7 @@ function rightAt(path: Path): string | undefined {
   const known = whatIsRight[place(path)]
   if (known !== undefined) return known
   if (typeof path.at(-1) === 'number') return whatIsRight[place(path.slice(0, -1))]
-  if (/Fallbacks$/.test(String(path[0]))) return whatIsRight[String(path[0])]
+  if (String(path[0]).endsWith('Fallbacks')) return whatIsRight[String(path[0])]
   return String(path.at(-1)).endsWith('Ms') ? 'must be a number of milliseconds' : undefined
 }
 

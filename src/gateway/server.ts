@@ -74,7 +74,13 @@ export async function createGateway(config: GatewayConfig, runtime: RuntimeOptio
   }
   const close = async ({ graceMs = GRACE_MS }: { graceMs?: number } = {}) => {
     const clock = runtime.clock ?? systemClock
-    const end = clock.setTimeout(() => server.server.closeAllConnections(), graceMs)
+    let end: unknown
+    const graceIsOver = new Promise<void>((resolve) => {
+      end = clock.setTimeout(() => {
+        server.server.closeAllConnections()
+        resolve()
+      }, graceMs)
+    })
     // a connection whose last answer is out would otherwise be kept for a next request
     let sweep: unknown
     const sweepIdle = () => {
@@ -83,9 +89,9 @@ export async function createGateway(config: GatewayConfig, runtime: RuntimeOptio
     }
     sweepIdle()
     await server.close()
-    clock.clearTimeout(end)
     clock.clearTimeout(sweep)
-    await gear.close()
+    await Promise.race([gear.close(), graceIsOver])
+    clock.clearTimeout(end)
     await agent.destroy()
   }
   let closed: Promise<void> | undefined

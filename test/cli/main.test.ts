@@ -150,4 +150,4 @@ it('demo ends well in less than 15 s', async () => {
   expect(out).toContain('Timeline')
   expect(out).toMatch(/primary {2}half-open → closed: the trial succeeded/)
   expect(out).toMatch(/calls answered +(\d+) of \1 /)
-}, 30_000)
+}, 45_000)

@@ -120,7 +120,7 @@ describe('an answer in parts', () => {
         messages: [{ role: 'user', content: 'Hi' }],
         stream: true,
       })
-      for await (const _part of stream);
+      for await (const part of stream) expect(part).toBeDefined()
     }
     await expect(read()).rejects.toThrow('broke after')
   })

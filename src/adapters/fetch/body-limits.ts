@@ -1,42 +1,24 @@
 import type { Limit } from '../../core/errors.ts'
-import { Limited } from '../../core/limits.ts'
+import { TimeLimit } from '../../core/limits.ts'
 import type { LimitQueue } from '../../core/limits.ts'
 import type { Around } from './options.ts'
-
-/** A limit on one phase of a request. */
-export class Phase extends Limited {
-  readonly #over: () => void
-
-  constructor(over: () => void) {
-    super()
-    this.#over = over
-  }
-
-  override expire(): void {
-    this.#over()
-  }
-
-  end(): void {
-    this.queue?.remove(this)
-  }
-}
 
 /** The limits of one request: until its headers, until its first content, between two signs of life. */
 export class RequestLimits {
   readonly #around: Around
-  readonly #headers: Phase
-  readonly #first: Phase
-  readonly #idle: Phase
+  readonly #headers: TimeLimit
+  readonly #first: TimeLimit
+  readonly #idle: TimeLimit
 
   /** @param over Told which limit is over, and how long it was in ms. */
   constructor(around: Around, over: (limit: Limit, ms: number) => void) {
     const phase = (limit: Limit, queue: LimitQueue | undefined) =>
-      new Phase(() => over(limit, queue?.ms ?? 0))
+      new TimeLimit(() => over(limit, queue?.ms ?? 0))
     this.#around = around
     this.#headers = phase('timeout', around.timeout)
     this.#first = phase('first_content_timeout', around.firstContent)
     this.#idle = phase('idle_timeout', around.idle)
-    around.timeout?.add(this.#headers, around.clock.now())
+    around.timeout?.begin(this.#headers, around.clock.now())
   }
 
   headersCame(): void {
@@ -48,7 +30,7 @@ export class RequestLimits {
     const phase = hadContent ? this.#idle : this.#first
     if (phase.queue !== undefined) return
     const queue = hadContent ? this.#around.idle : this.#around.firstContent
-    queue?.add(phase, this.#around.clock.now())
+    queue?.begin(phase, this.#around.clock.now())
   }
 
   alive(): void {

@@ -1,4 +1,4 @@
-import { Phase } from './body-limits.ts'
+import { TimeLimit } from '../../core/limits.ts'
 import type { Around } from './options.ts'
 import type { Source } from './source.ts'
 import type { Visit } from './visit.ts'
@@ -33,11 +33,11 @@ export async function peekText(
   around: Around,
 ): Promise<{ readonly text: string; readonly complete: boolean }> {
   const over = Promise.withResolvers<void>()
-  const patience = new Phase(over.resolve)
+  const patience = new TimeLimit(over.resolve)
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
-  around.limits.of(PATIENCE_MS)?.add(patience, around.clock.now())
+  around.limits.of(PATIENCE_MS)?.begin(patience, around.clock.now())
   try {
     while (bytes < MOST_BYTES) {
       const chunk = await visit.wait(Promise.race([source.peek(), over.promise]))

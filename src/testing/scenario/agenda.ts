@@ -74,7 +74,8 @@ export class Agenda {
   #next(): Entry | undefined {
     let next: Entry | undefined
     for (const entry of this.#entries) {
-      if (next === undefined || entry.at < next.at || (entry.at === next.at && entry.rank < next.rank)) next = entry
+      if (next === undefined || entry.at < next.at || (entry.at === next.at && entry.rank < next.rank))
+        next = entry
     }
     return next
   }

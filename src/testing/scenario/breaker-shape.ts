@@ -36,7 +36,10 @@ const step = is.fields({
   open: is.fields(command),
   close: is.fields(command),
   restart,
-  calls: is.fields({ outcome: is.word(SETTLE), times: is.count, retryAfterMs: is.duration, ...input }, ['outcome', 'times']),
+  calls: is.fields({ outcome: is.word(SETTLE), times: is.count, retryAfterMs: is.duration, ...input }, [
+    'outcome',
+    'times',
+  ]),
   ...input,
   reason: is.word(['open', 'half-open', 'held']),
   expect: is.state,
@@ -62,12 +65,20 @@ class Story {
     const verb = is.onlyOne(entry, VERBS, path, this.#source)
     for (const [key, verbs] of Object.entries(BESIDE)) {
       if (!(key in entry) || verbs.includes(verb ?? '')) continue
-      this.#source.fault([...path, key], `'${key}' says nothing here.`, `It belongs beside ${verbs.join(' or ')}.`)
+      this.#source.fault(
+        [...path, key],
+        `'${key}' says nothing here.`,
+        `It belongs beside ${verbs.join(' or ')}.`,
+      )
     }
     const permit = entry[verb ?? '']
     if (verb === 'admit') this.#permits.add(String(permit))
     if (SETTLE.includes(verb ?? '') && !this.#permits.has(String(permit))) {
-      this.#source.fault([...path, verb ?? ''], `No permit '${String(permit)}' was admitted before.`, `Admit it first: {admit: ${String(permit)}}.`)
+      this.#source.fault(
+        [...path, verb ?? ''],
+        `No permit '${String(permit)}' was admitted before.`,
+        `Admit it first: {admit: ${String(permit)}}.`,
+      )
     }
     this.#pass(entry, path)
   }
@@ -75,8 +86,12 @@ class Story {
   #pass(entry: Record<string, unknown>, path: Path): void {
     is.onlyOne(entry, ['at', 'advance'], path, this.#source)
     const { at, advance, restart } = entry
-    if (typeof at === 'number' && at < this.#now) {
-      this.#source.fault([...path, 'at'], `${at} lies before ${this.#now}, where the step before ended.`, 'Time only goes on.')
+    if (typeof at === 'number' && at >= 0 && at < this.#now) {
+      this.#source.fault(
+        [...path, 'at'],
+        `${at} lies before ${this.#now}, where the step before ended.`,
+        'Time only goes on.',
+      )
     }
     if (typeof at === 'number') this.#now = at
     if (typeof advance === 'number') this.#now += advance
@@ -87,7 +102,12 @@ class Story {
 /** Notes what is wrong with a scenario of one breaker. */
 export function checkBreakerScenario(value: Record<string, unknown>, source: YamlSource): void {
   if ('throws' in value) {
-    if ('steps' in value) source.fault(['steps'], `'steps' stand beside 'throws'.`, 'There is no breaker to drive: leave one out.')
+    if ('steps' in value)
+      source.fault(
+        ['steps'],
+        `'steps' stand beside 'throws'.`,
+        'There is no breaker to drive: leave one out.',
+      )
     return
   }
   is.list(step, { least: 1 })(value['steps'], ['steps'], source)

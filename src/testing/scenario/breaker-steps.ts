@@ -71,7 +71,8 @@ export class BreakerStage {
   #calls({ outcome: verb, times, ...input }: NonNullable<BreakerStep['calls']>): string | undefined {
     for (let i = 1; i <= times; i++) {
       const permit = this.breaker.tryAcquire()
-      if (!permit.admitted) return `expected call ${i} of ${times} to be admitted, got a refusal (${permit.reason})`
+      if (!permit.admitted)
+        return `expected call ${i} of ${times} to be admitted, got a refusal (${permit.reason})`
       this.breaker.settle(permit, outcome(verb, input, 0))
     }
     return undefined
@@ -88,7 +89,9 @@ export class BreakerStage {
 
   /** Only what JSON can hold survives: no timer, no permit, no counter. */
   #restart(downMs: number): undefined {
-    const snapshot = JSON.parse(JSON.stringify(this.breaker.snapshot())) as NonNullable<BreakerOptions['snapshot']>
+    const snapshot = JSON.parse(JSON.stringify(this.breaker.snapshot())) as NonNullable<
+      BreakerOptions['snapshot']
+    >
     this.clock.dropTimers()
     this.clock = new VirtualClock(this.clock.now() + downMs)
     for (const name of this.#permits.keys()) this.#permits.set(name, 'of a former process')

@@ -85,25 +85,45 @@ const keysOf = (value: unknown) => (is.isBag(value) ? Object.keys(value) : [])
 function namesIn(entry: Record<string, unknown>, path: Path): [string, Path][] {
   const expect = is.isBag(entry['expect']) ? entry['expect'] : {}
   const attempts: unknown[] = Array.isArray(expect['attempts']) ? expect['attempts'] : []
-  const maps = READINGS.flatMap((key) => keysOf(expect[key]).map((name): [string, Path] => [name, [...path, 'expect', key, name]]))
+  const maps = READINGS.flatMap((key) =>
+    keysOf(expect[key]).map((name): [string, Path] => [name, [...path, 'expect', key, name]]),
+  )
   const commands = ['open', 'close'].flatMap((verb): [string, Path][] => {
     const target = is.isBag(entry[verb]) ? entry[verb]['target'] : undefined
     return typeof target === 'string' ? [[target, [...path, verb, 'target']]] : []
   })
-  return [...attempts.map((name, i): [string, Path] => [String(name), [...path, 'expect', 'attempts', i]]), ...maps, ...commands]
+  return [
+    ...attempts.map((name, i): [string, Path] => [String(name), [...path, 'expect', 'attempts', i]]),
+    ...maps,
+    ...commands,
+  ]
 }
 
 function checkStep(entry: Record<string, unknown>, path: Path, source: YamlSource): void {
   const verb = is.onlyOne(entry, OPERATOR, path, source)
   const { at, abortAt, expect } = entry
   if (typeof abortAt === 'number' && typeof at === 'number' && abortAt < at) {
-    source.fault([...path, 'abortAt'], `${abortAt} lies before the call's own start at ${at}.`, 'For a signal that has fired before, give aborted: true.')
+    source.fault(
+      [...path, 'abortAt'],
+      `${abortAt} lies before the call's own start at ${at}.`,
+      'For a signal that has fired before, give aborted: true.',
+    )
   }
   if (verb === undefined) return
   const strange = Object.keys(entry).filter((key) => !['at', 'expect', verb].includes(key))
-  for (const key of strange) source.fault([...path, key], `'${key}' is about a call, and this is a step of the operator.`, 'Make two entries of it.')
+  for (const key of strange)
+    source.fault(
+      [...path, key],
+      `'${key}' is about a call, and this is a step of the operator.`,
+      'Make two entries of it.',
+    )
   for (const key of keysOf(expect)) {
-    if (!READINGS.includes(key)) source.fault([...path, 'expect', key], `'${key}' is about a call, and this is a step of the operator.`, `Here may stand: ${READINGS.join(', ')}.`)
+    if (!READINGS.includes(key))
+      source.fault(
+        [...path, 'expect', key],
+        `'${key}' is about a call, and this is a step of the operator.`,
+        `Here may stand: ${READINGS.join(', ')}.`,
+      )
   }
 }
 
@@ -117,7 +137,12 @@ function checkTimes(calls: readonly unknown[], source: YamlSource): void {
     const at = typeof entry['at'] === 'number' ? entry['at'] : before
     const isRestart = is.isBag(entry['restart'])
     const earliest = isRestart ? latest : floor
-    if (at < earliest) source.fault(['calls', i, 'at'], `${at} lies before ${earliest}, to which time has come.`, 'Time only goes on.')
+    if (at < earliest)
+      source.fault(
+        ['calls', i, 'at'],
+        `${at} lies before ${earliest}, to which time has come.`,
+        'Time only goes on.',
+      )
     latest = Math.max(latest, at)
     before = at
     if (!is.isBag(entry['restart'])) return
@@ -129,7 +154,8 @@ function checkTimes(calls: readonly unknown[], source: YamlSource): void {
 export function checkCallScenario(value: Record<string, unknown>, source: YamlSource): void {
   const { switchgear, script, calls } = value
   const targets = is.isBag(switchgear) ? switchgear['targets'] : undefined
-  if (is.isBag(switchgear)) is.list(is.map(is.anything), { least: 1 })(targets, ['switchgear', 'targets'], source)
+  if (is.isBag(switchgear))
+    is.list(is.map(is.anything), { least: 1 })(targets, ['switchgear', 'targets'], source)
   if ('throws' in value) {
     for (const key of ['script', 'calls'].filter((key) => key in value)) {
       source.fault([key], `'${key}' stands beside 'throws'.`, 'There is nobody to call: leave one out.')

@@ -46,7 +46,10 @@ export class CallStage {
   #start(snapshots?: Options['snapshots']): Switchgear<ScriptRequest, Reply, Chunk> {
     const { switchgear } = this.#scenario
     const agenda = this.#agenda
-    const targets = switchgear.targets.map((target, i) => ({ ...target, ...this.script.behaviour(this.names[i] ?? '', agenda) }))
+    const targets = switchgear.targets.map((target, i) => ({
+      ...target,
+      ...this.script.behaviour(this.names[i] ?? '', agenda),
+    }))
     return createSwitchgear<ScriptRequest, Reply, Chunk>({
       ...switchgear,
       targets,
@@ -60,7 +63,7 @@ export class CallStage {
   /** Plays every step, process by process. */
   async play(): Promise<void> {
     const { calls } = this.#scenario
-    for (let first = 0; first < calls.length; ) {
+    for (let first = 0; first < calls.length;) {
       const restart = calls.findIndex((step, i) => i >= first && step.restart !== undefined)
       const end = restart === -1 ? calls.length : restart + 1
       for (let i = first; i < end; i++) {
@@ -93,7 +96,9 @@ export class CallStage {
 
   async #call(i: number, step: CallStep, record: CallRecord): Promise<void> {
     const controller = new AbortController()
-    const callOff = step.abortAt !== undefined && this.#agenda.plan(step.abortAt, 'abort', () => controller.abort(callerAbort()))
+    const callOff =
+      step.abortAt !== undefined &&
+      this.#agenda.plan(step.abortAt, 'abort', () => controller.abort(callerAbort()))
     if (step.aborted === true) controller.abort(callerAbort())
     const { model, deadlineMs, abortAt, aborted } = step
     const options: CallOptions = {
@@ -113,10 +118,14 @@ export class CallStage {
     this.#end(record, step)
   }
 
-  async #read(reader: AsyncIterableIterator<Chunk, undefined>, step: CallStep, record: CallRecord): Promise<void> {
+  async #read(
+    reader: AsyncIterableIterator<Chunk, undefined>,
+    step: CallStep,
+    record: CallRecord,
+  ): Promise<void> {
     let text = ''
     record.value = text
-    for (let chunks = 0; chunks < (step.stopAfter ?? Infinity); ) {
+    for (let chunks = 0; chunks < (step.stopAfter ?? Infinity);) {
       const part = await reader.next()
       if (part.done === true || record.endedAt !== undefined) return
       if (part.value.text === undefined) continue

@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 /** A value for a reader, in one line. */
 export function inText(value: unknown): string {
   if (value === undefined) return 'none'
+  // JSON knows no Infinity
+  if (typeof value === 'number') return String(value)
   if (typeof value === 'string') return value === '' ? 'an empty text' : `'${value}'`
   return JSON.stringify(value) ?? String(value)
 }
@@ -38,10 +40,15 @@ export function scriptedRandom(values: readonly number[]): () => number {
  *
  * @returns what was made, the sentence of what is wrong with it, or neither where it was refused as it should be
  */
-export function construct<T>(make: () => T, throws: string | undefined): { readonly made?: T; readonly what?: string } {
+export function construct<T>(
+  make: () => T,
+  throws: string | undefined,
+): { readonly made?: T; readonly what?: string } {
   try {
     const made = make()
-    return throws === undefined ? { made } : { what: `expected the options to be refused with ${throws}, got no error` }
+    return throws === undefined
+      ? { made }
+      : { what: `expected the options to be refused with ${throws}, got no error` }
   } catch (error) {
     if (throws === undefined) return { what: `expected the options to be accepted, got ${errorText(error)}` }
     const name = error instanceof Error ? error.name : typeof error

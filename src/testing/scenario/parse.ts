@@ -16,7 +16,11 @@ const described = {
 const options = is.map(is.anything)
 const KINDS = {
   breaker: is.fields({ ...described, breaker: options, steps: is.anything }, ['kind', 'name', 'breaker']),
-  call: is.fields({ ...described, switchgear: options, script: is.anything, calls: is.anything }, ['kind', 'name', 'switchgear']),
+  call: is.fields({ ...described, switchgear: options, script: is.anything, calls: is.anything }, [
+    'kind',
+    'name',
+    'switchgear',
+  ]),
 }
 
 /**
@@ -28,13 +32,19 @@ const KINDS = {
 export function parseScenario(text: string, file?: string): Scenario {
   const source = new YamlSource(text, file)
   const { value } = source
-  if (!is.isBag(value)) source.fault([], 'This is no scenario.', `It must be a map with 'kind', 'name' and what belongs to the kind.`)
+  if (!is.isBag(value))
+    source.fault(
+      [],
+      'This is no scenario.',
+      `It must be a map with 'kind', 'name' and what belongs to the kind.`,
+    )
   source.throwFaults()
   const raw = value as Record<string, unknown>
   const { kind } = raw
   if (kind === 'breaker') checkBreaker(raw, source)
   else if (kind === 'call') checkCall(raw, source)
-  else if (kind === undefined) source.fault([], `The key 'kind' is missing.`, `Add kind: breaker or kind: call.`)
+  else if (kind === undefined)
+    source.fault([], `The key 'kind' is missing.`, `Add kind: breaker or kind: call.`)
   else described.kind(kind, ['kind'], source)
   source.throwFaults()
   return complete(raw, source, file)
@@ -56,12 +66,18 @@ function complete(raw: Record<string, unknown>, source: YamlSource, file: string
   let at = 0
   const entries = ((raw[steps] ?? []) as Record<string, unknown>[]).map((entry, i) => {
     const line = source.lineOf([steps, i])
-    if (steps === 'steps') return { line, ...entry }
+    if (steps === 'steps') return Object.assign({ line }, entry)
     const start = typeof entry['at'] === 'number' ? entry['at'] : at
     const restart = entry['restart'] as { readonly downMs: number } | undefined
     at = start + (restart?.downMs ?? 0)
-    return { line, ...entry, at: start }
+    return Object.assign({ line }, entry, { at: start })
   })
   const script = steps === 'calls' && { script: raw['script'] ?? {} }
-  return { random: [0.5], ...raw, ...script, [steps]: entries, ...(file !== undefined && { file }) } as unknown as Scenario
+  return {
+    random: [0.5],
+    ...raw,
+    ...script,
+    [steps]: entries,
+    ...(file !== undefined && { file }),
+  } as unknown as Scenario
 }

@@ -5,9 +5,14 @@ import type { ScriptEntry } from './scenario.ts'
 export function httpError({ status = 500, headers = {}, body }: ScriptEntry): Error {
   const error = isBag(body) && 'error' in body ? body['error'] : body
   const said = isBag(error) ? error['message'] : error
-  const text = typeof said === 'string' && said !== '' ? `${status} ${said}` : `${status} status code (no body)`
+  const text =
+    typeof said === 'string' && said !== '' ? `${status} ${said}` : `${status} status code (no body)`
   const lowered = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
-  return Object.assign(new Error(text), { status, headers: Object.fromEntries(lowered) as Record<string, string>, error })
+  return Object.assign(new Error(text), {
+    status,
+    headers: Object.fromEntries(lowered) as Record<string, string>,
+    error,
+  })
 }
 
 /** An error as Node throws it when the connection fails. */

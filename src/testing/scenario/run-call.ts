@@ -19,7 +19,11 @@ export async function runCalls(scenario: CallScenario): Promise<ScenarioFailure 
   return undefined
 }
 
-function broken(step: CallStep, record: CallRecord | undefined, requests: readonly Upstream[]): string | undefined {
+function broken(
+  step: CallStep,
+  record: CallRecord | undefined,
+  requests: readonly Upstream[],
+): string | undefined {
   const silent = requests.find(({ scripted }) => !scripted)
   if (silent !== undefined) return `expected the script to answer for '${silent.target}', got no entry for it`
   if (record?.endedAt === undefined) return 'expected the call to end, got a call that waits for ever'
@@ -27,7 +31,11 @@ function broken(step: CallStep, record: CallRecord | undefined, requests: readon
     return `expected the command to be taken, got ${errorText(record.failed.error)}`
   }
   const expected = step.expect ?? {}
-  return brokenOutcome(expected, record) ?? brokenTrack(expected, record, requests) ?? brokenCircuits(expected, record)
+  return (
+    brokenOutcome(expected, record) ??
+    brokenTrack(expected, record, requests) ??
+    brokenCircuits(expected, record)
+  )
 }
 
 const isCommand = ({ open, close }: CallStep) => open !== undefined || close !== undefined
@@ -40,19 +48,32 @@ function brokenOutcome(expected: CallExpectation, { failed, value }: CallRecord)
   const { answer, text, error, ended } = expected
   const got = failed === undefined ? inText(value) : errorText(failed.error)
   return firstOf([
-    () => (answer !== undefined && failed !== undefined ? `expected the answer ${inText(answer)}, got ${got}` : undefined),
+    () =>
+      answer !== undefined && failed !== undefined
+        ? `expected the answer ${inText(answer)}, got ${got}`
+        : undefined,
     is('the answer', answer, () => value),
-    () => (error !== undefined && failed === undefined ? `expected an error, got the answer ${got}` : undefined),
-    is('the error code', error?.code === undefined ? undefined : String(error.code), () => String(codeOf(failed?.error))),
+    () =>
+      error !== undefined && failed === undefined ? `expected an error, got the answer ${got}` : undefined,
+    is('the error code', error?.code === undefined ? undefined : String(error.code), () =>
+      String(codeOf(failed?.error)),
+    ),
     is('retryAfterMs of the error', error?.retryAfterMs, () => waitOf(failed?.error)),
     is('the text', text, () => value ?? ''),
     is('the end', ended, () => (failed === undefined ? 'clean' : 'error')),
   ])
 }
 
-function brokenTrack(expected: CallExpectation, record: CallRecord, requests: readonly Upstream[]): string | undefined {
+function brokenTrack(
+  expected: CallExpectation,
+  record: CallRecord,
+  requests: readonly Upstream[],
+): string | undefined {
   const { startedAt, endedAt = startedAt } = record
-  const busyMs = requests.reduce((sum, request) => sum + Math.min(request.endedAt ?? endedAt, endedAt) - request.startedAt, 0)
+  const busyMs = requests.reduce(
+    (sum, request) => sum + Math.min(request.endedAt ?? endedAt, endedAt) - request.startedAt,
+    0,
+  )
   return firstOf([
     is('attempts', expected.attempts, () => requests.map(({ target }) => target)),
     is('models', expected.models, () => requests.map(({ model }) => model)),
@@ -67,10 +88,18 @@ function brokenCircuits(expected: CallExpectation, record: CallRecord): string |
   const waits = isBag(retryAfterMs) ? retryAfterMs : {}
   const figure = isBag(retryAfterMs) ? undefined : retryAfterMs
   return firstOf([
-    ...Object.entries(states).map(([name, state]) => is(`the state of '${name}'`, state, () => record.states[name])),
-    ...Object.entries(breakdown).map(([name, kinds]) => is(`the breakdown of '${name}'`, kinds, () => record.breakdown[name])),
-    ...Object.entries(waits).map(([name, wait]) => is(`retryAfterMs of '${name}'`, wait, () => record.retryAfterMs[name])),
-    is('retryAfterMs', figure, () => (record.failed === undefined ? Object.values(record.retryAfterMs)[0] : waitOf(record.failed.error))),
+    ...Object.entries(states).map(([name, state]) =>
+      is(`the state of '${name}'`, state, () => record.states[name]),
+    ),
+    ...Object.entries(breakdown).map(([name, kinds]) =>
+      is(`the breakdown of '${name}'`, kinds, () => record.breakdown[name]),
+    ),
+    ...Object.entries(waits).map(([name, wait]) =>
+      is(`retryAfterMs of '${name}'`, wait, () => record.retryAfterMs[name]),
+    ),
+    is('retryAfterMs', figure, () =>
+      record.failed === undefined ? Object.values(record.retryAfterMs)[0] : waitOf(record.failed.error),
+    ),
   ])
 }
 

@@ -122,7 +122,9 @@ export interface CallStep {
 export interface CallScenario extends Described {
   readonly kind: 'call'
   /** SwitchgearOptions as written: the switchgear itself checks them. */
-  readonly switchgear: Readonly<Record<string, unknown>> & { readonly targets: readonly Readonly<Record<string, unknown>>[] }
+  readonly switchgear: Readonly<Record<string, unknown>> & {
+    readonly targets: readonly Readonly<Record<string, unknown>>[]
+  }
   /** By target, in order; the last entry repeats. */
   readonly script: Readonly<Record<string, readonly ScriptEntry[]>>
   readonly calls: readonly CallStep[]

@@ -6,7 +6,8 @@ export type Check = (value: unknown, path: Path, source: YamlSource) => void
 
 type Fields = Readonly<Record<string, Check>>
 
-const show = (value: unknown) => (typeof value === 'string' ? `'${value}'` : (JSON.stringify(value) ?? 'missing'))
+const show = (value: unknown) =>
+  typeof value === 'string' ? `'${value}'` : (JSON.stringify(value) ?? 'missing')
 
 const check =
   (fits: (value: unknown) => boolean, right: string): Check =>
@@ -26,7 +27,10 @@ export const yes = check((value) => value === true, 'true')
 export const count = check((value) => isWhole(value) && value >= 0, 'a whole number of at least 0')
 export const duration = check((value) => isWhole(value) && value >= 0, 'a whole number of ms, at least 0')
 export const shift = check(isWhole, 'a whole number of ms')
-export const share = check((value) => typeof value === 'number' && value >= 0 && value < 1, 'a number from 0 to below 1')
+export const share = check(
+  (value) => typeof value === 'number' && value >= 0 && value < 1,
+  'a number from 0 to below 1',
+)
 export const wait = check(
   (value) => value === null || (isWhole(value) && value >= 0),
   'a whole number of ms, or null where only an operator knows',
@@ -58,7 +62,11 @@ export const list =
   (entry: Check, { least = 0 } = {}): Check =>
   (value, path, source) => {
     if (!Array.isArray(value) || value.length < least) {
-      return source.fault(path, `This is ${show(value)}.`, `It must be a list${least > 0 ? ` of at least ${least}` : ''}.`)
+      return source.fault(
+        path,
+        `This is ${show(value)}.`,
+        `It must be a list${least > 0 ? ` of at least ${least}` : ''}.`,
+      )
     }
     value.forEach((item, i) => entry(item, [...path, i], source))
   }
@@ -75,10 +83,16 @@ export const map =
 export const fields =
   (known: Fields, required: readonly string[] = []): Check =>
   (value, path, source) => {
-    if (!isBag(value)) return source.fault(path, `This is ${show(value)}.`, `It must be a map of: ${Object.keys(known).join(', ')}.`)
+    if (!isBag(value))
+      return source.fault(
+        path,
+        `This is ${show(value)}.`,
+        `It must be a map of: ${Object.keys(known).join(', ')}.`,
+      )
     for (const [key, item] of Object.entries(value)) {
       const entry = Object.hasOwn(known, key) ? known[key] : undefined
-      if (entry === undefined) source.fault([...path, key], `There is no key '${key}' here.`, didYouMean(key, Object.keys(known)))
+      if (entry === undefined)
+        source.fault([...path, key], `There is no key '${key}' here.`, didYouMean(key, Object.keys(known)))
       else entry(item, [...path, key], source)
     }
     for (const key of required) {
@@ -87,11 +101,20 @@ export const fields =
   }
 
 /** At most one of these keys may be given; answers with it. */
-export function onlyOne(value: unknown, keys: readonly string[], path: Path, source: YamlSource): string | undefined {
+export function onlyOne(
+  value: unknown,
+  keys: readonly string[],
+  path: Path,
+  source: YamlSource,
+): string | undefined {
   const given = keys.filter((key) => isBag(value) && Object.hasOwn(value, key))
   const [first, second] = given
   if (second !== undefined) {
-    source.fault([...path, second], `'${second}' stands beside '${first}'.`, 'Make two entries of it, one for each.')
+    source.fault(
+      [...path, second],
+      `'${second}' stands beside '${first}'.`,
+      'Make two entries of it, one for each.',
+    )
   }
   return first
 }

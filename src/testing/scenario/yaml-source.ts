@@ -55,12 +55,13 @@ export class YamlSource {
 
   /** @throws ConfigError that names every fault, one a line */
   throwFaults(): void {
-    const [first, ...others] = this.#faults
+    const [first, ...others] = this.#faults.toSorted((a, b) => a.line - b.line)
     if (first === undefined) return
     const { path, line, right } = first
     const text = ({ path, line, what }: Fault) => `${this.#file}:${line} ${path}: ${what}`
-    const whole = (fault: Fault) => (fault.right === undefined ? text(fault) : `${text(fault)} ${fault.right}`)
-    if (others.length > 0) throw new ConfigError(this.#faults.map(whole).join('\n'), { path, line })
+    const whole = (fault: Fault) =>
+      fault.right === undefined ? text(fault) : `${text(fault)} ${fault.right}`
+    if (others.length > 0) throw new ConfigError([first, ...others].map(whole).join('\n'), { path, line })
     throw new ConfigError(text(first), { path, line, ...(right !== undefined && { hint: right }) })
   }
 }
