@@ -8,8 +8,14 @@ import type { Run } from './run.ts'
 import type { Target } from './target.ts'
 import type { AttemptContext } from './target-options.ts'
 
-/** One request sent. Ends once: with an answer, a failure, or cut off from outside. */
-export abstract class Attempt<Request, Result, Part, Out> implements Limited, AttemptContext {
+const isNothing = (result: unknown) => result === undefined || result === null || result === ''
+
+/**
+ * One request sent. Ends once: with an answer, a failure, or cut off from outside. This one's answer comes in one piece.
+ * It is a class of its own, and not derived from a common one, because it is made for every call: a derived constructor
+ * costs as much again.
+ */
+export class Attempt<Request, Result, Part, Out> implements Limited, AttemptContext {
   startedAt: number
   previous: Limited | undefined
   next: Limited | undefined
@@ -50,7 +56,44 @@ export abstract class Attempt<Request, Result, Part, Out> implements Limited, At
   }
 
   /** Sends the request. Never throws. */
-  abstract begin(): void
+  begin(): void {
+    this.on.timeout?.add(this)
+    const invoke = this.on.options.invoke
+    if (invoke === undefined) return this.fail(new TypeError(`'${this.target}' has no invoke; it can only stream.`))
+    let answer: Result | PromiseLike<Result>
+    try {
+      answer = invoke(this.run.request, this)
+    } catch (error) {
+      return this.fail(error)
+    }
+    const promise = answer instanceof Promise ? answer : Promise.resolve(answer)
+    promise.then(
+      (result: Result) => this.#answered(result),
+      (error: unknown) => this.fail(error),
+    )
+  }
+
+  #answered(result: Result): void {
+    if (this.ended) return
+    const { isEmpty } = this.on.options
+    const { detectSoftFailure } = this.run.gear.options
+    const empty = isEmpty === undefined ? isNothing(result) : this.#asks('isEmpty', () => isEmpty(result))
+    if (empty) return this.failAs('empty_response', 'ERR_EMPTY_RESPONSE')
+    if (detectSoftFailure !== undefined && this.#asks('detectSoftFailure', () => detectSoftFailure(result, this))) {
+      return this.failAs('soft_failure', 'ERR_SOFT_FAILURE')
+    }
+    this.end()
+    // whoever answers in another shape overrides begin
+    this.run.attemptSucceeded(result as Result & Out)
+  }
+
+  #asks(what: string, question: () => boolean): boolean {
+    let yes = false
+    this.run.gear.notifier.guard(what, () => {
+      yes = question() === true
+    })
+    return yes
+  }
 
   /** The attempt's own limit is over. */
   expire(): void {

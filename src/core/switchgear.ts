@@ -1,7 +1,7 @@
 import type { SavedCircuit } from '../../machines/breaker-events.ts'
 import type { CircuitState } from '../../machines/circuit-state.ts'
+import { Attempt } from './attempt.ts'
 import type { BreakerStatus } from './breaker-status.ts'
-import { CallAttempt } from './call-attempt.ts'
 import { CallStream } from './call-stream.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { ConfigError, SwitchgearError } from './errors.ts'
@@ -188,8 +188,8 @@ function beginCall<Request, Result, Part>(
   target: Target<Request, Result, Part>,
   attempt: number,
   now: number,
-): CallAttempt<Request, Result, Part> {
-  return new CallAttempt(run, target, run.model, attempt, now)
+): Attempt<Request, Result, Part, Result> {
+  return new Attempt(run, target, run.model, attempt, now)
 }
 
 /**

@@ -8,7 +8,7 @@ export interface Subject {
 export type Times = ReadonlyMap<string, number>
 
 export const ROUNDS = 25
-const WARM_UP_MS = 120
+const WARM_UP_MS = 500
 const BATCH_MS = 6
 
 /** The middle of some numbers; the mean of the middle two where their count is even. */

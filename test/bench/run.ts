@@ -8,16 +8,15 @@ import { refusal } from './rows-refusal.ts'
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
-/** Every subject is warm before any is measured, so that no row profits from being the first. */
-async function timeRows(groups: readonly Group[]): Promise<Row[]> {
-  say('warming up')
-  for (let pass = 0; pass < 2; pass++) {
-    for (const { subjects } of groups) for (const subject of subjects) await warmUp(subject)
-  }
+/** A row stands for a program that does just this: its subjects are warmed up, raced, and closed before the next row's. */
+async function timeRows(groups: readonly (() => Group | Promise<Group>)[]): Promise<Row[]> {
   const rows: Row[] = []
-  for (const { title, subjects, rows: read } of groups) {
+  for (const open of groups) {
+    const { title, subjects, rows: read, close } = await open()
     say(title)
+    for (let pass = 0; pass < 2; pass++) for (const subject of subjects) await warmUp(subject)
     rows.push(...read(await race(subjects)))
+    await close()
   }
   return rows
 }
@@ -25,9 +24,7 @@ async function timeRows(groups: readonly Group[]): Promise<Row[]> {
 async function main(): Promise<void> {
   if (globalThis.gc === undefined) throw new Error('Run this with --expose-gc, as npm run bench does.')
   say(`node ${process.version}`)
-  const groups = [await executeConsecutive(), executeRolling(), callClosed(), callWithSignal(), await refusal()]
-  const rows = await timeRows(groups)
-  for (const { close } of groups) await close()
+  const rows = await timeRows([executeConsecutive, executeRolling, callClosed, callWithSignal, refusal])
   say('memory')
   rows.push(...(await memoryRows()))
   const output = process.argv.includes('--json') ? json(rows) : table(rows)

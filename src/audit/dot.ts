@@ -1,0 +1,119 @@
+import type { ChartModel, ChartState, ChartTransition } from './chart-model.ts'
+import { FAINT, FONT, LINE, PAPER, TONES, aroundLabel, escape, quote, stateLabel, wayLabel } from './dot-labels.ts'
+import type { Tone } from './dot-labels.ts'
+
+export type { Tone } from './dot-labels.ts'
+
+export interface DotOptions {
+  /** By id of a state; the states inside follow. */
+  readonly tones?: Readonly<Record<string, Tone>>
+}
+
+/**
+ * A machine as DOT for Graphviz, left to right. All transitions from one state to another share one box on their way.
+ * Every state has an id `state:…`, every transition an id `edge:…`, as they appear in the SVG.
+ */
+export function toDot(model: ChartModel, options: DotOptions = {}): string {
+  const picture = new Picture(model, options)
+  return [
+    `digraph ${quote(model.id)} {`,
+    `  id=${quote(`state:${model.id}`)} rankdir=LR bgcolor=${quote(PAPER)} pad=0.3 nodesep=0.28 ranksep=0.42 fontname=${quote(FONT)}`,
+    `  node [fontname=${quote(FONT)} shape=box style="rounded,filled" margin="0.08,0.04" penwidth=1.5]`,
+    `  edge [fontname=${quote(FONT)} color=${quote(FAINT)} arrowsize=0.8 penwidth=1.3]`,
+    ...picture.inside(model.id, '  '),
+    ...picture.ways(),
+    '}',
+    '',
+  ].join('\n')
+}
+
+/** Transitions that share a box. */
+interface Way {
+  readonly source: string
+  readonly target: string
+  readonly transitions: readonly ChartTransition[]
+}
+
+class Picture {
+  readonly #states: ReadonlyMap<string, ChartState>
+  readonly #ways: readonly Way[]
+  readonly #model: ChartModel
+  readonly #options: DotOptions
+
+  constructor(model: ChartModel, options: DotOptions) {
+    this.#model = model
+    this.#options = options
+    this.#states = new Map(model.states.map((state) => [state.id, state]))
+    const leaving = model.transitions.filter((each) => !this.#stays(each))
+    const grouped = Map.groupBy(leaving, ({ source, target }) => `${source} → ${target}`)
+    this.#ways = [...grouped.values()].map((transitions) => {
+      const [{ source, target }] = transitions as [ChartTransition]
+      return { source, target: this.#firstOf(target ?? source), transitions }
+    })
+  }
+
+  /** What is drawn in the state `id`, boxes of the ways within it included. */
+  *inside(id: string, indent: string): Generator<string> {
+    if (this.#ways.some(({ source }) => source === id)) {
+      const text = id === this.#model.id ? 'from any state' : `from any state of ${this.#states.get(id)?.name}`
+      yield `${indent}${quote(id)} [id=${quote(`any:${id}`)} class="any" label=${quote(text)} style="rounded,dashed" color=${quote(LINE)} fontcolor=${quote(FAINT)} fontsize=12 margin="0.14,0.08"]`
+    }
+    if (id === this.#model.id) yield `${indent}"start" [id="start" shape=point width=0.16 color=${quote(FAINT)} label=""]`
+    for (const state of this.#childrenOf(id)) yield* this.#state(state, indent)
+    for (const way of this.#ways.filter(({ source, target }) => this.#around(source, target) === id)) {
+      yield `${indent}${quote(boxOf(way))} [class="way" shape=plain style="" label=${wayLabel(way.transitions)}]`
+    }
+  }
+
+  *ways(): Generator<string> {
+    yield `  "start" -> ${quote(this.#firstOf(this.#model.id))}`
+    for (const way of this.#ways) {
+      yield `  ${quote(way.source)} -> ${quote(boxOf(way))} [class="out" arrowhead=none]`
+      yield `  ${quote(boxOf(way))} -> ${quote(way.target)} [class="in"]`
+    }
+  }
+
+  *#state(state: ChartState, indent: string): Generator<string> {
+    const { fill, around, line } = TONES[this.#toneOf(state)]
+    const told = `id=${quote(`state:${state.id}`)} tooltip=${quote(escape(state.description))} color=${quote(line)}`
+    if (this.#childrenOf(state.id).length > 0) {
+      yield `${indent}subgraph ${quote(`cluster ${state.id}`)} {`
+      yield `${indent}  ${told} style="rounded,filled" fillcolor=${quote(around)} penwidth=1.2 margin=14 labeljust=l label=${aroundLabel(state)}`
+      yield* this.inside(state.id, `${indent}  `)
+      yield `${indent}}`
+      return
+    }
+    const inside = this.#model.transitions.filter((each) => each.source === state.id && this.#stays(each))
+    const edge = state.final ? ' peripheries=2' : ''
+    yield `${indent}${quote(state.id)} [${told} fillcolor=${quote(fill)}${edge} label=${stateLabel(state, inside)}]`
+  }
+
+  #stays = ({ source, target }: ChartTransition) => target === null || target === source
+  #childrenOf = (id: string) => this.#model.states.filter(({ parent }) => parent === id)
+
+  /** Where one arrives on entering a state: its first child's first child, and so on. */
+  #firstOf(id: string): string {
+    const first = this.#childrenOf(id).find(({ initial }) => initial)
+    return first === undefined ? id : this.#firstOf(first.id)
+  }
+
+  #toneOf({ id, parent }: ChartState): Tone {
+    const own = this.#options.tones?.[id]
+    const outer = parent === null ? undefined : this.#states.get(parent)
+    return own ?? (outer === undefined ? 'plain' : this.#toneOf(outer))
+  }
+
+  /** The innermost state with children around both ends. */
+  #around(source: string, target: string): string {
+    const outside = this.#lineOf(target)
+    return this.#lineOf(source).find((id) => outside.includes(id)) ?? this.#model.id
+  }
+
+  #lineOf(id: string): string[] {
+    const parent = this.#states.get(id)?.parent ?? null
+    const own = this.#childrenOf(id).length > 0 ? [id] : []
+    return parent === null ? own : [...own, ...this.#lineOf(parent)]
+  }
+}
+
+const boxOf = ({ source, target }: Way) => `${source} → ${target}`
