@@ -1,0 +1,88 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, readdirSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { failureTable } from '../../src/classify/failure-table.ts'
+import { startScriptedProvider } from '../../src/testing/scripted-provider.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
+const examples = readdirSync(import.meta.dirname).filter(
+  (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
+)
+const blocks = (language: string) =>
+  [...readme.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text]) => text!)
+const run = promisify(execFile)
+
+/** What each command of the README is covered by, where it is not run right here. */
+const COMMANDS: Record<string, (() => Promise<unknown>) | string> = {
+  'npm ci': 'what brought the packages of this run here',
+  'npm start': 'test/cli/main.test.ts starts it and pastes the lines it prints',
+  'npx switchgear check test/scenarios': () => cli('check', 'test/scenarios/breaker'),
+  'npx switchgear faults --help': () => cli('faults', '--help'),
+}
+
+const cli = (...args: string[]) => run('npx', ['tsx', 'src/cli/main.ts', ...args], { cwd: root })
+
+describe('the README', () => {
+  afterEach(() => {
+    vi.unstubAllEnvs()
+    vi.restoreAllMocks()
+  })
+
+  it('shows each example as it is', () => {
+    const shown = blocks('ts')
+    expect(shown.toSorted()).toEqual(
+      examples.map((name) => readFileSync(resolve(import.meta.dirname, name), 'utf8')).toSorted(),
+    )
+  })
+
+  it.each(examples)('runs %s', async (name) => {
+    await using provider = await startScriptedProvider({ name: 'primary' })
+    vi.stubEnv('OPENAI_API_KEY', 'none')
+    vi.stubEnv('OPENAI_BASE_URL', provider.baseURL)
+    vi.stubEnv('BACKUP_URL', provider.baseURL)
+    const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
+    await import(`./${name.replace('.ts', '')}.ts`)
+    if (name !== 'virtual-time.ts') expect(printed).toHaveBeenCalled()
+    for (const [text] of printed.mock.calls) expect(text).toBeDefined()
+  })
+
+  it('embeds in 15 lines or fewer, blank ones aside', () => {
+    const lines = readFileSync(resolve(import.meta.dirname, 'embed.ts'), 'utf8').split('\n')
+    expect(lines.filter((line) => line !== '').length).toBeLessThanOrEqual(15)
+  })
+
+  it.each(blocks('sh').flatMap((block) => block.trim().split('\n')))('runs: %s', async (line) => {
+    const how = COMMANDS[line]
+    expect(how, `nothing covers '${line}'`).toBeDefined()
+    if (typeof how === 'function') await how()
+  })
+
+  it('names every script that it mentions', () => {
+    const scripts = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')).scripts as Record<
+      string,
+      string
+    >
+    for (const [, name] of readme.matchAll(/`npm (?:run )?(start|test|demo|bench|charts)\b/g)) {
+      expect(Object.keys(scripts)).toContain(name)
+    }
+  })
+
+  it('has a row for every failure kind, as the table says', () => {
+    for (const [kind, { outcome, retry, fallback, alert, seenAs }] of Object.entries(failureTable)) {
+      const then = `${fallback}${alert ? ', alert' : ''}`
+      expect(readme).toContain(
+        `| \`${kind}\` | ${seenAs} | ${outcome === 'failure' ? 'yes' : outcome} | ${retry} | ${then} |`,
+      )
+    }
+  })
+
+  it('has a row for every option of a breaker', () => {
+    const source = readFileSync(resolve(root, 'src/core/breaker-options.ts'), 'utf8')
+    const keys = [...source.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, key]) => key)
+    expect(keys.length).toBeGreaterThan(15)
+    for (const key of keys) expect(readme).toContain(`| \`${key}\` |`)
+  })
+})
