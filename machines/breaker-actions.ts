@@ -1,9 +1,4 @@
-import {
-  enterClosed,
-  enterCooling,
-  enterHalfOpen,
-  enterHeldOpen,
-} from './breaker-context.ts'
+import { enterClosed, enterCooling, enterHalfOpen, enterHeldOpen } from './breaker-context.ts'
 import type { BreakerContext } from './breaker-context.ts'
 import type { BreakerEvent, Cause, Hold, SavedCircuit } from './breaker-events.ts'
 import { kindTrips } from './breaker-policy.ts'
@@ -163,7 +158,10 @@ export function closeAfterHold(context: BreakerContext, event: BreakerEvent): Ch
 }
 
 /** Back after a restart: the reopen count survives, permits and counters do not. */
-function restored(context: BreakerContext, event: BreakerEvent): [BreakerContext, Cause, SavedCircuit | undefined] {
+function restored(
+  context: BreakerContext,
+  event: BreakerEvent,
+): [BreakerContext, Cause, SavedCircuit | undefined] {
   const saved = savedOf(event)
   const generation = Math.max(context.generation, saved?.generation ?? 0)
   const reopens = saved?.reopens ?? 0
@@ -178,7 +176,10 @@ export function resumeClosed(context: BreakerContext, event: BreakerEvent): Chan
 export function resumeHeldOpen(context: BreakerContext, event: BreakerEvent): Changes {
   const [before, cause, saved] = restored(context, event)
   const hold = saved?.hold ?? holdOf(event)
-  return { ...enterHeldOpen(before, saved?.openedAt ?? event.at, saved?.cause ?? cause, hold), reopens: before.reopens }
+  return {
+    ...enterHeldOpen(before, saved?.openedAt ?? event.at, saved?.cause ?? cause, hold),
+    reopens: before.reopens,
+  }
 }
 
 /** XState does not re-arm a restored delay (statelyai/xstate#5331): the absolute deadline does. */

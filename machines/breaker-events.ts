@@ -76,7 +76,9 @@ interface ByOperator {
 
 /** Everything that can change a breaker. Dotted, past tense. */
 export type BreakerEvent =
-  | ({ readonly type: 'call.failed'; readonly generation: number; readonly reading: Reading } & At & Roll & Found)
+  | ({ readonly type: 'call.failed'; readonly generation: number; readonly reading: Reading } & At &
+      Roll &
+      Found)
   | ({ readonly type: 'call.succeeded'; readonly generation: number; readonly reading: Reading } & At & Roll)
   | ({ readonly type: 'reading.aged'; readonly reading: Reading; readonly quietMs: number } & At)
   | ({ readonly type: 'cooldown.elapsed' } & At)

@@ -1,12 +1,6 @@
 import type { BreakerContext } from './breaker-context.ts'
 import type { BreakerEvent } from './breaker-events.ts'
-import {
-  degradedQuietMs,
-  kindTrips,
-  readingDegrades,
-  readingRecovers,
-  rulesTrip,
-} from './breaker-policy.ts'
+import { degradedQuietMs, kindTrips, readingDegrades, readingRecovers, rulesTrip } from './breaker-policy.ts'
 import { cappedRetryAfter } from './cooldown.ts'
 import { ratioMet, ratioMissed, slotIsFree } from './trial.ts'
 

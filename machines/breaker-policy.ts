@@ -39,7 +39,9 @@ export function readingDegrades(policy: BreakerPolicy, reading: Reading): boolea
 
 /** True when the reading is below half of the share that degraded: the hysteresis keeps it from flapping. */
 export function readingRecovers(policy: BreakerPolicy, reading: Reading): boolean {
-  return policy.degradedAt !== null && !reaches(largestShare(policy.rules, reading.rules), policy.degradedAt / 2)
+  return (
+    policy.degradedAt !== null && !reaches(largestShare(policy.rules, reading.rules), policy.degradedAt / 2)
+  )
 }
 
 /** How long degraded outlives the last outcome, in ms. */

@@ -87,7 +87,8 @@ export const breakerMachine = setup({
           guard: 'outcomeTrips',
           target: 'open.cooling',
           actions: 'trip',
-          description: 'A success completes the evidence (a slow answer, or a window now large enough): the circuit opens.',
+          description:
+            'A success completes the evidence (a slow answer, or a window now large enough): the circuit opens.',
         },
         'operator.opened': [
           {
@@ -177,7 +178,8 @@ export const breakerMachine = setup({
           },
         },
         held: {
-          description: 'Kept closed by an operator. Everything is counted, nothing trips, nothing is refused.',
+          description:
+            'Kept closed by an operator. Everything is counted, nothing trips, nothing is refused.',
           on: {
             'hold.ended': {
               target: '#breaker.closed.healthy',
@@ -229,7 +231,8 @@ export const breakerMachine = setup({
               target: 'cooling',
               reenter: true,
               actions: 'lengthen',
-              description: 'A late answer names a longer wait: the open period is lengthened, never shortened.',
+              description:
+                'A late answer names a longer wait: the open period is lengthened, never shortened.',
             },
           },
         },

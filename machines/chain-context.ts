@@ -89,9 +89,7 @@ const visit = (context: ChainContext, target: string): Changes => ({
 })
 
 export const beginVisit: Change = (context, event) =>
-  event.type === 'target.admitted'
-    ? { ...visit(context, event.target), ahead: context.ahead.slice(1) }
-    : {}
+  event.type === 'target.admitted' ? { ...visit(context, event.target), ahead: context.ahead.slice(1) } : {}
 
 export const beginLastResort: Change = (context) => ({
   ...visit(context, firstToReturn(context)?.target ?? ''),

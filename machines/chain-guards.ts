@@ -37,7 +37,12 @@ function worthWaiting(context: ChainContext, at: number): boolean {
   if (context.plan.whenAllOpen.kind !== 'wait' || !nobodyAsked(context)) return false
   const end = patienceEnd(context, at)
   // a half-open circuit may admit at any moment, so its figure is no reason to give up
-  return at < end && context.refused.some(({ reason, retryAt }) => reason === 'half-open' || (retryAt !== null && retryAt <= end))
+  return (
+    at < end &&
+    context.refused.some(
+      ({ reason, retryAt }) => reason === 'half-open' || (retryAt !== null && retryAt <= end),
+    )
+  )
 }
 
 const failed = (event: ChainEvent): event is AttemptFailed => event.type === 'attempt.failed'

@@ -52,7 +52,8 @@ export const chainMachine = setup({
           guard: 'lastResortLeft',
           target: 'visiting.attempting',
           actions: 'beginLastResort',
-          description: 'Every circuit refuses, nobody was asked: the one that returns first is asked all the same.',
+          description:
+            'Every circuit refuses, nobody was asked: the one that returns first is asked all the same.',
         },
         { guard: 'nobodyLeft', target: 'exhausted', description: 'No target is left.' },
       ],
@@ -150,7 +151,11 @@ export const chainMachine = setup({
           actions: 'askAgain',
           description: 'A circuit has moved: ask again.',
         },
-        'wait.elapsed': { target: 'choosing', actions: 'askAgain', description: 'The wait is over: ask again.' },
+        'wait.elapsed': {
+          target: 'choosing',
+          actions: 'askAgain',
+          description: 'The wait is over: ask again.',
+        },
       },
     },
     succeeded: { type: 'final', description: 'The caller has an answer.' },

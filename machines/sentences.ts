@@ -6,13 +6,19 @@ import type { TrippingRule } from './tripping.ts'
 
 const count = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 const percent = (share: number) => `${Math.round(share * 1000) / 10} %`
-const duration = (ms: number) => (ms < 1000 ? `${ms} ms` : `${Math.round(ms / 100) / 10} s`)
+function duration(ms: number): string {
+  if (ms < 1000) return `${ms} ms`
+  if (ms < 120_000) return `${Math.round(ms / 100) / 10} s`
+  return `${Math.round(ms / 6000) / 10} min`
+}
 
 /** A tripping rule with its numbers, as a product owner would say it. */
 export function ruleInWords(rule: TrippingRule): string {
   switch (rule.kind) {
     case 'consecutive':
-      return rule.threshold === Infinity ? 'never by failures in a row' : `${count(rule.threshold, 'failure')} in a row`
+      return rule.threshold === Infinity
+        ? 'never by failures in a row'
+        : `${count(rule.threshold, 'failure')} in a row`
     case 'leaky':
       return `${count(rule.threshold, 'failure')} more than successes`
     case 'rolling':
@@ -32,21 +38,32 @@ function kindInWords([kind, { immediateOpen, threshold }]: [string, KindPolicy])
 const tripsWhen = ({ rules, kinds }: BreakerPolicy) =>
   [...rules.map(ruleInWords), ...Object.entries(kinds).flatMap(kindInWords)].join(', or ')
 
-const share = (policy: BreakerPolicy, factor: number) =>
-  policy.degradedAt === null ? 'degradation is off' : `${percent(policy.degradedAt * factor)} of the threshold`
+const share = (degradedAt: number, factor: number) => `${percent(degradedAt * factor)} of the threshold`
+
+function degradation({ degradedAt }: BreakerPolicy) {
+  if (degradedAt === null) {
+    const never = 'never: degradation is off'
+    return { outcomeDegrades: never, readingRecovered: never, evidenceIsGone: never }
+  }
+  const below = `below ${share(degradedAt, 0.5)}`
+  return {
+    outcomeDegrades: `of this generation, does not trip, and has reached ${share(degradedAt, 1)}`,
+    readingRecovered: `of this generation, and ${below}`,
+    evidenceIsGone: `quiet for long enough, or ${below}`,
+  }
+}
 
 /** What each guard of the breaker asks, with the numbers of the policy filled in. */
 export function breakerSentences(policy: BreakerPolicy): Record<BreakerGuard, string> {
-  const { halfOpenProbes, halfOpenConcurrency, halfOpenSuccessRatio, halfOpenVerdict, maxRetryAfterMs } = policy
+  const { halfOpenProbes, halfOpenConcurrency, halfOpenSuccessRatio, halfOpenVerdict, maxRetryAfterMs } =
+    policy
   const early = halfOpenVerdict === 'early' ? ', as soon as that is certain' : ''
   const needed = `${Math.ceil(halfOpenSuccessRatio * halfOpenProbes - 1e-9)} of ${count(halfOpenProbes, 'probe')}`
   return {
     outcomeTrips: `of this generation, not held closed, and the evidence is complete: ${tripsWhen(policy)}`,
-    outcomeDegrades: `of this generation, does not trip, and has reached ${share(policy, 1)}`,
-    readingRecovered: `of this generation, and below ${share(policy, 0.5)}`,
-    evidenceIsGone: `quiet for long enough, or below ${share(policy, 0.5)}`,
+    ...degradation(policy),
     retryAfterLengthens: `its Retry-After, ${duration(maxRetryAfterMs)} at most, ends later than the cooldown`,
-    slotIsFree: `fewer than ${halfOpenConcurrency} under way, fewer than ${halfOpenProbes} in all`,
+    slotIsFree: `fewer than ${count(halfOpenConcurrency, 'probe')} under way, and fewer than ${halfOpenProbes} under way or reported`,
     probeIsKnown: 'a probe of this trial that has not reported yet',
     ratioMet: `${needed} succeeded${early}`,
     ratioMissed: `${needed} can no longer succeed${early}`,
@@ -62,7 +79,8 @@ export function breakerSentences(policy: BreakerPolicy): Record<BreakerGuard, st
 /** What each guard of the chain asks. */
 export const chainSentences: Record<ChainGuard, string> = {
   worthWaiting: 'every circuit refuses, nobody was asked, and one may return within the time allowed',
-  lastResortLeft: 'every circuit refuses, nobody was asked, a last resort is wanted, and one returns by itself',
+  lastResortLeft:
+    'every circuit refuses, nobody was asked, a last resort is wanted, and one returns by itself',
   nobodyLeft: 'no target is left',
   isNext: 'it is the next target',
   mayRetry: 'worth a retry, retries and budget left, and the wait fits',

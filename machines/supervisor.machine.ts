@@ -61,7 +61,8 @@ export const supervisorMachine = setup({
   actors: { breaker: breakerMachine },
   guards: {
     bucketIsKnown: ({ context, event }) => 'bucket' in event && Object.hasOwn(context.breakers, event.bucket),
-    breakerIsKnown: ({ context, event }) => 'actorId' in event && Object.hasOwn(context.breakers, event.actorId),
+    breakerIsKnown: ({ context, event }) =>
+      'actorId' in event && Object.hasOwn(context.breakers, event.actorId),
   },
   actions: {
     // one assign for all: each spawn of its own copies the list of children again

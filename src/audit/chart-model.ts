@@ -59,20 +59,19 @@ export function chartModel(machine: AnyStateMachine, words: ChartWords): ChartMo
     id: machine.id,
     description: machine.root.description ?? '',
     states: nodes.map(toState),
-    transitions: nodes.flatMap((node) => [
-      ...[...node.transitions].flatMap(([event, list]) => list.map(toTransition(node, event, words))),
-      ...(node.always ?? []).map(toTransition(node, 'always', words)),
-    ]),
+    transitions: nodes.flatMap((node) => transitionsOf(node, words)),
   }
 }
 
 /** The model without plumbing, and without the fencing that every outcome's guard begins with. */
 export function forPeople(model: ChartModel): ChartModel {
-  const transitions = model.transitions
-    .filter(({ plumbing }) => !plumbing)
-    .map((each) => ({ ...each, sentence: each.sentence.replace(/^of this generation, (?:and )?/, '') }))
-  return { ...model, transitions }
+  return { ...model, transitions: model.transitions.filter(({ plumbing }) => !plumbing).map(withoutFence) }
 }
+
+const withoutFence = (transition: ChartTransition): ChartTransition => ({
+  ...transition,
+  sentence: transition.sentence.replace(/^of this generation, (?:and )?/, ''),
+})
 
 const family = (node: StateNodeOf): StateNodeOf[] => [node, ...Object.values(node.states).flatMap(family)]
 
@@ -80,6 +79,13 @@ function toState(node: StateNodeOf): ChartState {
   const { id, path, key, parent, type, description = '' } = node
   const initial = parent === undefined || parent.initial.target.some((first) => first.id === id)
   return { id, path, name: key, description, initial, final: type === 'final', parent: parent?.id ?? null }
+}
+
+function transitionsOf(node: StateNodeOf, words: ChartWords): ChartTransition[] {
+  const always = (node.always ?? []).map(toTransition(node, 'always', words))
+  return always.concat(
+    [...node.transitions].flatMap(([event, list]) => list.map(toTransition(node, event, words))),
+  )
 }
 
 const toTransition =
@@ -107,7 +113,8 @@ const otherwise = (index: number) => (index > 0 ? 'otherwise' : '')
 function eventInWords(node: StateNodeOf, event: string, { delays = {} }: ChartWords): string {
   const delay = node.after.find(({ eventType }) => eventType === event)?.delay
   if (delay === undefined) return event
-  return delays[delay] === undefined ? `after ${delay}` : `after ${delay} (${delays[delay]})`
+  const name = typeof delay === 'function' ? 'a while' : String(delay)
+  return delays[name] === undefined ? `after ${name}` : `after ${name} (${delays[name]})`
 }
 
 /** Names are strings, or objects of a `type`; what is written inline has none. */

@@ -1,5 +1,17 @@
 import type { ChartModel, ChartState, ChartTransition } from './chart-model.ts'
-import { FAINT, FONT, LINE, PAPER, TONES, aroundLabel, escape, quote, stateLabel, wayLabel } from './dot-labels.ts'
+import {
+  FAINT,
+  FONT,
+  LINE,
+  PAPER,
+  TONES,
+  aroundLabel,
+  escape,
+  headLabel,
+  quote,
+  stateLabel,
+  wayLabel,
+} from './dot-labels.ts'
 import type { Tone } from './dot-labels.ts'
 
 export type { Tone } from './dot-labels.ts'
@@ -7,6 +19,8 @@ export type { Tone } from './dot-labels.ts'
 export interface DotOptions {
   /** By id of a state; the states inside follow. */
   readonly tones?: Readonly<Record<string, Tone>>
+  /** A remark above the picture. */
+  readonly note?: string
 }
 
 /**
@@ -17,8 +31,9 @@ export function toDot(model: ChartModel, options: DotOptions = {}): string {
   const picture = new Picture(model, options)
   return [
     `digraph ${quote(model.id)} {`,
-    `  id=${quote(`state:${model.id}`)} rankdir=LR bgcolor=${quote(PAPER)} pad=0.3 nodesep=0.28 ranksep=0.42 fontname=${quote(FONT)}`,
-    `  node [fontname=${quote(FONT)} shape=box style="rounded,filled" margin="0.08,0.04" penwidth=1.5]`,
+    `  id=${quote(`state:${model.id}`)} rankdir=LR bgcolor=${quote(PAPER)} pad=0.3 nodesep=0.28 ranksep=0.32 fontname=${quote(FONT)}`,
+    `  labelloc=t labeljust=l label=${headLabel(model.id, model.description, options.note ?? '')}`,
+    `  node [fontname=${quote(FONT)} shape=box style="rounded,filled" margin="0.12,0.07" penwidth=1.5]`,
     `  edge [fontname=${quote(FONT)} color=${quote(FAINT)} arrowsize=0.8 penwidth=1.3]`,
     ...picture.inside(model.id, '  '),
     ...picture.ways(),
@@ -37,6 +52,7 @@ interface Way {
 class Picture {
   readonly #states: ReadonlyMap<string, ChartState>
   readonly #ways: readonly Way[]
+  readonly #depths: ReadonlyMap<string, number>
   readonly #model: ChartModel
   readonly #options: DotOptions
 
@@ -45,31 +61,39 @@ class Picture {
     this.#options = options
     this.#states = new Map(model.states.map((state) => [state.id, state]))
     const leaving = model.transitions.filter((each) => !this.#stays(each))
-    const grouped = Map.groupBy(leaving, ({ source, target }) => `${source} → ${target}`)
+    const grouped = Map.groupBy(leaving, ({ source, target }) => `${source}/${target}`)
     this.#ways = [...grouped.values()].map((transitions) => {
       const [{ source, target }] = transitions as [ChartTransition]
       return { source, target: this.#firstOf(target ?? source), transitions }
     })
+    this.#depths = this.#measure()
   }
 
   /** What is drawn in the state `id`, boxes of the ways within it included. */
   *inside(id: string, indent: string): Generator<string> {
     if (this.#ways.some(({ source }) => source === id)) {
-      const text = id === this.#model.id ? 'from any state' : `from any state of ${this.#states.get(id)?.name}`
+      const text =
+        id === this.#model.id ? 'from any state' : `from any state of ${this.#states.get(id)?.name}`
       yield `${indent}${quote(id)} [id=${quote(`any:${id}`)} class="any" label=${quote(text)} style="rounded,dashed" color=${quote(LINE)} fontcolor=${quote(FAINT)} fontsize=12 margin="0.14,0.08"]`
     }
-    if (id === this.#model.id) yield `${indent}"start" [id="start" shape=point width=0.16 color=${quote(FAINT)} label=""]`
+    if (id === this.#model.id)
+      yield `${indent}"start" [id=${quote(`start:${id}`)} shape=point width=0.16 color=${quote(FAINT)} label=""]`
     for (const state of this.#childrenOf(id)) yield* this.#state(state, indent)
     for (const way of this.#ways.filter(({ source, target }) => this.#around(source, target) === id)) {
-      yield `${indent}${quote(boxOf(way))} [class="way" shape=plain style="" label=${wayLabel(way.transitions)}]`
+      yield `${indent}${quote(boxOf(way))} [id=${quote(`way:${pairOf(way)}`)} class="way" shape=plain style="" label=${wayLabel(way.transitions)}]`
     }
   }
 
   *ways(): Generator<string> {
-    yield `  "start" -> ${quote(this.#firstOf(this.#model.id))}`
+    yield `  "start" -> ${quote(this.#firstOf(this.#model.id))} [id=${quote(`begin:${this.#model.id}`)}]`
     for (const way of this.#ways) {
-      yield `  ${quote(way.source)} -> ${quote(boxOf(way))} [class="out" arrowhead=none]`
-      yield `  ${quote(boxOf(way))} -> ${quote(way.target)} [class="in"]`
+      const [source, box, target] = [way.source, boxOf(way), way.target].map(quote)
+      const goesBack = this.#depthOf(way.target) < this.#depthOf(way.source)
+      // turned round, so that Graphviz need not choose which edge of a cycle points left
+      const leaves = `id=${quote(`out:${pairOf(way)}`)} class="out" arrowhead=none`
+      const arrives = `id=${quote(`in:${pairOf(way)}`)} class="in"`
+      yield goesBack ? `  ${target} -> ${box} [${arrives} dir=back]` : `  ${source} -> ${box} [${leaves}]`
+      yield goesBack ? `  ${box} -> ${source} [${leaves}]` : `  ${box} -> ${target} [${arrives}]`
     }
   }
 
@@ -97,6 +121,21 @@ class Picture {
     return first === undefined ? id : this.#firstOf(first.id)
   }
 
+  /** How many transitions a state is away from the start; of one with children, its nearest child. */
+  #depthOf(id: string): number {
+    return Math.min(...[...this.#depths].flatMap(([state, depth]) => (isWithin(state, id) ? [depth] : [])))
+  }
+
+  #measure(): Map<string, number> {
+    const depths = new Map([[this.#firstOf(this.#model.id), 0]])
+    for (const [state, depth] of depths) {
+      for (const { source, target } of this.#ways) {
+        if (isWithin(state, source) && !depths.has(target)) depths.set(target, depth + 1)
+      }
+    }
+    return depths
+  }
+
   #toneOf({ id, parent }: ChartState): Tone {
     const own = this.#options.tones?.[id]
     const outer = parent === null ? undefined : this.#states.get(parent)
@@ -116,4 +155,6 @@ class Picture {
   }
 }
 
-const boxOf = ({ source, target }: Way) => `${source} → ${target}`
+const isWithin = (id: string, outer: string) => id === outer || id.startsWith(`${outer}.`)
+const pairOf = ({ source, target }: Way) => `${source}/${target}`
+const boxOf = (way: Way) => `way ${pairOf(way)}`

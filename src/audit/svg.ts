@@ -1,6 +1,8 @@
 import { FONT } from './dot-labels.ts'
 
 export interface SvgWords {
+  /** Keeps the ids of two pictures on one page apart. */
+  readonly id: string
   readonly title: string
   readonly description: string
 }
@@ -9,22 +11,30 @@ export interface SvgWords {
  * Draws DOT as an SVG that stands by itself: title and description for screen readers, no links, and nothing that
  * changes from run to run.
  */
-export async function toSvg(dot: string, { title, description }: SvgWords): Promise<string> {
+export async function toSvg(dot: string, { id, title, description }: SvgWords): Promise<string> {
   const { instance } = await import('@viz-js/viz')
   const drawn = (await instance()).renderString(dot, { format: 'svg' })
-  const words = `<title id="title">${escape(title)}</title>\n<desc id="description">${escape(description)}</desc>`
-  return drawn
-    .slice(drawn.indexOf('<svg'))
-    .replace(/^<svg width="([\d.]+)pt" height="([\d.]+)pt"\s+viewBox="([^"]+)"[^>]*>/, (_all, width, height, box) =>
-      `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title description" width="${width}" height="${height}" viewBox="${box}">\n${words}`)
-    .replaceAll(/^<!--.*-->\n/gm, '')
-    .replaceAll(/<title>[^<]*<\/title>\n/g, '')
-    // Graphviz tells a tooltip through a link; a title does it without one
-    .replaceAll(/<g id="a_(edge:[^"]*)"><a [^>]*?xlink:title="([^"]*)">/g, '<g id="$1" class="transition"><title>$2</title>')
-    .replaceAll(/<g id="a_[^"]*"><a [^>]*?xlink:title="([^"]*)">/g, '<g><title>$1</title>')
-    .replaceAll(/<\/a>\n<\/g>/g, '</g>')
-    .replaceAll(`font-family="${FONT}"`, `font-family="${FONT}, Arial, sans-serif"`)
-    .replaceAll(' xml:space="preserve"', '')
+  const words = `<title id="title:${id}">${escape(title)}</title>\n<desc id="description:${id}">${escape(description)}</desc>`
+  return (
+    drawn
+      .slice(drawn.indexOf('<svg'))
+      .replace(
+        /^<svg width="([\d.]+)pt" height="([\d.]+)pt"\s+viewBox="([^"]+)"[^>]*>/,
+        (_all, width, height, box) =>
+          `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title:${id} description:${id}" width="${width}" height="${height}" viewBox="${box}">\n${words}`,
+      )
+      .replaceAll(/^<!--.*-->\n/gm, '')
+      .replaceAll(/<title>[^<]*<\/title>\n/g, '')
+      // Graphviz tells a tooltip through a link; a title does it without one
+      .replaceAll(
+        /<g id="a_(edge:[^"]*)"><a [^>]*?xlink:title="([^"]*)">/g,
+        '<g id="$1" class="transition"><title>$2</title>',
+      )
+      .replaceAll(/<g id="a_[^"]*"><a [^>]*?xlink:title="([^"]*)">/g, '<g><title>$1</title>')
+      .replaceAll(/<\/a>\n<\/g>/g, '</g>')
+      .replaceAll(`font-family="${FONT}"`, `font-family="${FONT}, Arial, sans-serif"`)
+      .replaceAll(' xml:space="preserve"', '')
+  )
 }
 
 const escape = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')

@@ -59,7 +59,8 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
   begin(): void {
     this.on.timeout?.add(this)
     const invoke = this.on.options.invoke
-    if (invoke === undefined) return this.fail(new TypeError(`'${this.target}' has no invoke; it can only stream.`))
+    if (invoke === undefined)
+      return this.fail(new TypeError(`'${this.target}' has no invoke; it can only stream.`))
     let answer: Result | PromiseLike<Result>
     try {
       answer = invoke(this.run.request, this)
@@ -79,7 +80,10 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
     const { detectSoftFailure } = this.run.gear.options
     const empty = isEmpty === undefined ? isNothing(result) : this.#asks('isEmpty', () => isEmpty(result))
     if (empty) return this.failAs('empty_response', 'ERR_EMPTY_RESPONSE')
-    if (detectSoftFailure !== undefined && this.#asks('detectSoftFailure', () => detectSoftFailure(result, this))) {
+    if (
+      detectSoftFailure !== undefined &&
+      this.#asks('detectSoftFailure', () => detectSoftFailure(result, this))
+    ) {
       return this.failAs('soft_failure', 'ERR_SOFT_FAILURE')
     }
     this.end()
@@ -125,7 +129,10 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
   }
 
   /** An answer that is none. */
-  protected failAs(failure: Verdict['failure'], code: 'ERR_EMPTY_RESPONSE' | 'ERR_SOFT_FAILURE' | 'ERR_TRUNCATED_STREAM'): void {
+  protected failAs(
+    failure: Verdict['failure'],
+    code: 'ERR_EMPTY_RESPONSE' | 'ERR_SOFT_FAILURE' | 'ERR_TRUNCATED_STREAM',
+  ): void {
     const texts = {
       ERR_EMPTY_RESPONSE: 'answered without content',
       ERR_SOFT_FAILURE: 'gave an answer that detectSoftFailure calls a failure',
@@ -167,7 +174,8 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
     }
     // one wrong name must not open the circuit for everybody
     const chosen = this.run.options.model !== undefined && this.model !== this.on.options.model
-    if (verdict.failure === 'not_found' && chosen && !this.on.isolates) return { ...verdict, outcome: 'neutral' }
+    if (verdict.failure === 'not_found' && chosen && !this.on.isolates)
+      return { ...verdict, outcome: 'neutral' }
     return verdict
   }
 }

@@ -26,7 +26,12 @@ export interface CircuitBreakerOptions {
   readonly cooldownMs?: number
   /** Growth of the cooldown per failed trial, or a function of the reopenings. Default: none. */
   readonly cooldownBackoff?:
-    | { readonly multiplier: number; readonly maxMs?: number; readonly minMs?: number; readonly jitter?: ExponentialBackoff['jitter'] }
+    | {
+        readonly multiplier: number
+        readonly maxMs?: number
+        readonly minMs?: number
+        readonly jitter?: ExponentialBackoff['jitter']
+      }
     | CooldownFunction
   /** What opens the circuit; of an array any rule does. Default `{kind: 'consecutive', threshold}`. */
   readonly tripping?: TrippingOption
@@ -111,8 +116,11 @@ const SHARE = { min: 0, max: 1, above: true }
 export function resolveBreaker(options: CircuitBreakerOptions = {}, path = ''): ResolvedBreaker {
   checkKeys(path, options, KEYS)
   const at = (key: string) => (path === '' ? key : `${path}.${key}`)
-  const number = (key: keyof CircuitBreakerOptions, standard: number, range: Parameters<typeof checkNumber>[2]) =>
-    checkNumber(at(key), options[key] ?? standard, range)
+  const number = (
+    key: keyof CircuitBreakerOptions,
+    standard: number,
+    range: Parameters<typeof checkNumber>[2],
+  ) => checkNumber(at(key), options[key] ?? standard, range)
 
   const threshold = number('threshold', 5, COUNT_OR_NEVER)
   const { rules, custom } = resolveTripping(options.tripping, options.threshold, threshold, at('tripping'))
@@ -165,10 +173,16 @@ function resolveKinds(option: CircuitBreakerOptions['kinds'], path: string): Rec
   if (option === undefined) return kinds
   for (const [name, kind] of Object.entries(checkKeys(path, option, Object.keys(option)))) {
     const at = `${path}.${name}`
-    const { threshold, cooldownMs, immediateOpen } = checkKeys(at, kind, ['threshold', 'cooldownMs', 'immediateOpen'])
+    const { threshold, cooldownMs, immediateOpen } = checkKeys(at, kind, [
+      'threshold',
+      'cooldownMs',
+      'immediateOpen',
+    ])
     const immediate = checkBoolean(`${at}.immediateOpen`, immediateOpen)
     kinds[name] = {
-      ...(threshold !== undefined && { threshold: checkNumber(`${at}.threshold`, threshold, COUNT_OR_NEVER) }),
+      ...(threshold !== undefined && {
+        threshold: checkNumber(`${at}.threshold`, threshold, COUNT_OR_NEVER),
+      }),
       ...(cooldownMs !== undefined && { cooldownMs: checkNumber(`${at}.cooldownMs`, cooldownMs, DURATION) }),
       ...(immediate !== undefined && { immediateOpen: immediate }),
     }

@@ -38,7 +38,8 @@ export function refusalOf(
   if (hold !== null) {
     return { admitted: false, reason: 'held', retryAfterMs: hold.until === null ? null : hold.until - now }
   }
-  if (trial === null) return { admitted: false, reason: 'open', retryAfterMs: Math.max(0, (openUntil ?? now) - now) }
+  if (trial === null)
+    return { admitted: false, reason: 'open', retryAfterMs: Math.max(0, (openUntil ?? now) - now) }
   if (snapshot.can({ type: 'probe.requested', at: now, permit: -1 })) return undefined
   return { admitted: false, reason: 'half-open', retryAfterMs: Math.max(0, earliestLease(leases, now) - now) }
 }

@@ -51,7 +51,8 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
 
   #start(): Promise<StreamAttempt<Request, Result, Part>> {
     const { signal } = this.#options
-    if (this.#gear.closed) return Promise.reject(new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.'))
+    if (this.#gear.closed)
+      return Promise.reject(new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.'))
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
       const run = new Run<Request, Result, Part, StreamAttempt<Request, Result, Part>>(

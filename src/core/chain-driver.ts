@@ -59,7 +59,7 @@ export class ChainDriver<Request, Result, Part, Out> {
 
   /** Does what the chain's state asks for, until something has to be waited for. */
   act(): void {
-    for (let more = true; more && !this.#run.ended; ) {
+    for (let more = true; more && !this.#run.ended;) {
       const { value } = this.#chain.getSnapshot()
       const effect = EFFECTS[typeof value === 'string' ? value : value.visiting] ?? 'nothing'
       // going on with the same visit, or not
@@ -79,7 +79,11 @@ export class ChainDriver<Request, Result, Part, Out> {
     if (target === undefined) return false
     const refusal = this.#run.admit(target)
     const at = gear.clock.now()
-    this.tell(refusal === undefined ? { type: 'target.admitted', at, target: name } : { type: 'target.refused', at, ...refusal })
+    this.tell(
+      refusal === undefined
+        ? { type: 'target.admitted', at, target: name }
+        : { type: 'target.refused', at, ...refusal },
+    )
     return true
   }
 
@@ -94,7 +98,9 @@ export class ChainDriver<Request, Result, Part, Out> {
 
   protected backOff(): boolean {
     this.#run.gear.budget?.withdraw()
-    this.#at(() => this.tell({ type: 'backoff.elapsed', at: this.#now, permitIsCurrent: this.#run.permitIsCurrent }))
+    this.#at(() =>
+      this.tell({ type: 'backoff.elapsed', at: this.#now, permitIsCurrent: this.#run.permitIsCurrent }),
+    )
     return false
   }
 

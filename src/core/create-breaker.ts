@@ -26,9 +26,10 @@ export interface BreakerOptions extends CircuitBreakerOptions, RuntimeOptions {
   readonly name?: string
 }
 
-
 /** Splits the runtime options from the rules. */
-export function takeRuntime(options: RuntimeOptions): Required<Omit<RuntimeOptions, 'journal'>> & Pick<RuntimeOptions, 'journal'> {
+export function takeRuntime(
+  options: RuntimeOptions,
+): Required<Omit<RuntimeOptions, 'journal'>> & Pick<RuntimeOptions, 'journal'> {
   const { clock = systemClock, random = systemRandom, logger = silentLogger, journal } = options
   return { clock, random, logger, ...(journal && { journal }) }
 }
@@ -45,7 +46,14 @@ export function takeRuntime(options: RuntimeOptions): Required<Omit<RuntimeOptio
  * ```
  */
 export function createBreaker(options: BreakerOptions = {}): CircuitBreaker {
-  const { name = 'breaker', clock: _clock, random: _random, logger: _logger, journal: _journal, ...rules } = options
+  const {
+    name = 'breaker',
+    clock: _clock,
+    random: _random,
+    logger: _logger,
+    journal: _journal,
+    ...rules
+  } = options
   const resolved = resolveBreaker(rules)
   const { clock, random, logger, journal } = takeRuntime(options)
   const notifier = new Notifier(logger)
@@ -53,4 +61,3 @@ export function createBreaker(options: BreakerOptions = {}): CircuitBreaker {
   const around = { clock, random, notifier, journal, onTransition, host: rootHost(clock, notifier) }
   return new CircuitBreaker(name, resolved, around)
 }
-

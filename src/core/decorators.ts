@@ -37,10 +37,13 @@ export interface Provider<Request, Result, Part = unknown> {
 type Plain<Request, Result> = (request: Request, hooks?: CallHooks) => Promise<Result>
 
 /** A provider, or a plain async function. */
-export type Decoratable<Request, Result, Part = unknown> = Provider<Request, Result, Part> | Plain<Request, Result>
+export type Decoratable<Request, Result, Part = unknown> =
+  | Provider<Request, Result, Part>
+  | Plain<Request, Result>
 
 /** Options of {@link withCircuitBreaker}: those of a breaker, also under the names that decorators elsewhere use. */
-export interface WithCircuitBreakerOptions extends Omit<CircuitBreakerOptions, 'onStateChange' | 'shouldCount'>, RuntimeOptions {
+export interface WithCircuitBreakerOptions
+  extends Omit<CircuitBreakerOptions, 'onStateChange' | 'shouldCount'>, RuntimeOptions {
   /** Failures in a row that open the circuit; another name of `threshold`. Default 5. */
   readonly failureThreshold?: number
   /** Successful probes, one at a time, that close the circuit. Default 2. */
@@ -57,9 +60,17 @@ interface Passed<Request> {
 type Inner<Request, Result, Part> = TargetOptions<Passed<Request>, Result, Part>
 
 // a decorator has no limits of its own: the innermost knows how long it may take
-const NO_LIMITS = { timeoutMs: Infinity, firstContentTimeoutMs: Infinity, idleTimeoutMs: Infinity, maxRetries: 0 }
+const NO_LIMITS = {
+  timeoutMs: Infinity,
+  firstContentTimeoutMs: Infinity,
+  idleTimeoutMs: Infinity,
+  maxRetries: 0,
+}
 
-function toTarget<Request, Result, Part>(inner: Decoratable<Request, Result, Part>, name: string): Inner<Request, Result, Part> {
+function toTarget<Request, Result, Part>(
+  inner: Decoratable<Request, Result, Part>,
+  name: string,
+): Inner<Request, Result, Part> {
   const complete = typeof inner === 'function' ? inner : inner.complete.bind(inner)
   const stream = typeof inner === 'function' ? undefined : inner.stream?.bind(inner)
   const inward = (hooks: CallHooks | undefined, signal: AbortSignal): CallHooks => ({ ...hooks, signal })
@@ -67,7 +78,10 @@ function toTarget<Request, Result, Part>(inner: Decoratable<Request, Result, Par
     ...NO_LIMITS,
     name,
     invoke: ({ request, hooks }, { signal }) => complete(request, inward(hooks, signal)),
-    ...(stream && { stream: ({ request, hooks }: Passed<Request>, { signal }: { signal: AbortSignal }) => stream(request, inward(hooks, signal)) }),
+    ...(stream && {
+      stream: ({ request, hooks }: Passed<Request>, { signal }: { signal: AbortSignal }) =>
+        stream(request, inward(hooks, signal)),
+    }),
   }
 }
 
@@ -90,11 +104,14 @@ function overGear<Request, Result, Part>(
   return {
     name,
     complete: (request, hooks) => gear.call({ request, hooks }, options(hooks)),
-    ...(streams && { stream: (request: Request, hooks?: CallHooks) => gear.stream({ request, hooks }, options(hooks)) }),
+    ...(streams && {
+      stream: (request: Request, hooks?: CallHooks) => gear.stream({ request, hooks }, options(hooks)),
+    }),
   }
 }
 
-const streamsOf = (inner: Decoratable<never, unknown>) => typeof inner !== 'function' && inner.stream !== undefined
+const streamsOf = (inner: Decoratable<never, unknown>) =>
+  typeof inner !== 'function' && inner.stream !== undefined
 
 /**
  * A breaker around a provider or a plain async function. `stream()` is decorated alike, `name` passes through.
@@ -113,7 +130,16 @@ export function withCircuitBreaker<Request, Result, Part = unknown>(
   inner: Decoratable<Request, Result, Part>,
   options: WithCircuitBreakerOptions = {},
 ): Provider<Request, Result, Part> {
-  const { failureThreshold, halfOpenSuccessThreshold, onStateChange, clock, random, logger, journal, ...rules } = options
+  const {
+    failureThreshold,
+    halfOpenSuccessThreshold,
+    onStateChange,
+    clock,
+    random,
+    logger,
+    journal,
+    ...rules
+  } = options
   const name = nameOf(inner)
   const reports = new Map<string, CallHooks>()
   const onEvent = (event: SwitchgearEvent) => {
@@ -124,22 +150,44 @@ export function withCircuitBreaker<Request, Result, Part = unknown>(
     hooks?.onReport?.({ ...hooks.ids, kind: 'circuit-changed', provider: name, from, to, reason })
     onStateChange?.(to, reason)
   }
-  const circuitBreaker = { ...trialOf(halfOpenSuccessThreshold, rules), ...thresholdOf(failureThreshold, rules) }
-  const runtime = { ...(clock && { clock }), ...(random && { random }), ...(logger && { logger }), ...(journal && { journal }) }
-  const gear = createSwitchgear({ targets: [{ ...toTarget(inner, name), circuitBreaker }], onEvent, retryBudget: false, ...runtime })
+  const circuitBreaker = {
+    ...trialOf(halfOpenSuccessThreshold, rules),
+    ...thresholdOf(failureThreshold, rules),
+  }
+  const runtime = {
+    ...(clock && { clock }),
+    ...(random && { random }),
+    ...(logger && { logger }),
+    ...(journal && { journal }),
+  }
+  const gear = createSwitchgear({
+    targets: [{ ...toTarget(inner, name), circuitBreaker }],
+    onEvent,
+    retryBudget: false,
+    ...runtime,
+  })
   return overGear(name, streamsOf(inner), gear, reports)
 }
 
-function thresholdOf(failureThreshold: number | undefined, rules: CircuitBreakerOptions): CircuitBreakerOptions {
+function thresholdOf(
+  failureThreshold: number | undefined,
+  rules: CircuitBreakerOptions,
+): CircuitBreakerOptions {
   if (failureThreshold === undefined) return rules
   if (rules.threshold !== undefined) throw twice('failureThreshold', 'threshold')
   return { ...rules, threshold: failureThreshold }
 }
 
 function trialOf(successes: number | undefined, rules: CircuitBreakerOptions): CircuitBreakerOptions {
-  if (successes !== undefined && rules.halfOpenProbes !== undefined) throw twice('halfOpenSuccessThreshold', 'halfOpenProbes')
+  if (successes !== undefined && rules.halfOpenProbes !== undefined)
+    throw twice('halfOpenSuccessThreshold', 'halfOpenProbes')
   if (rules.halfOpenProbes !== undefined) return {}
-  return { halfOpenProbes: successes ?? 2, halfOpenConcurrency: 1, halfOpenSuccessRatio: 1, halfOpenVerdict: 'early' }
+  return {
+    halfOpenProbes: successes ?? 2,
+    halfOpenConcurrency: 1,
+    halfOpenSuccessRatio: 1,
+    halfOpenVerdict: 'early',
+  }
 }
 
 const twice = (a: string, b: string) =>
@@ -158,7 +206,11 @@ export function withRetry<Request, Result, Part = unknown>(
   const { maxRetries = 2, clock, random, logger, journal: _journal, ...retry } = options
   const name = nameOf(inner)
   const runtime = { ...(clock && { clock }), ...(random && { random }), ...(logger && { logger }) }
-  const gear = createSwitchgear({ targets: [{ ...toTarget(inner, name), maxRetries, retry }], retryBudget: false, ...runtime })
+  const gear = createSwitchgear({
+    targets: [{ ...toTarget(inner, name), maxRetries, retry }],
+    retryBudget: false,
+    ...runtime,
+  })
   return overGear(name, streamsOf(inner), gear)
 }
 
@@ -166,7 +218,9 @@ export function withRetry<Request, Result, Part = unknown>(
 export function withFallback<Request, Result, Part = unknown>(
   ...providers: [Decoratable<Request, Result, Part>, ...Decoratable<Request, Result, Part>[]]
 ): Provider<Request, Result, Part> {
-  const targets = providers.map((inner, i) => toTarget(inner, i === 0 ? nameOf(inner) : `${nameOf(inner)} (fallback ${i})`))
+  const targets = providers.map((inner, i) =>
+    toTarget(inner, i === 0 ? nameOf(inner) : `${nameOf(inner)} (fallback ${i})`),
+  )
   const gear = createSwitchgear({ targets, retryBudget: false })
   return overGear(nameOf(providers[0]), providers.every(streamsOf), gear)
 }

@@ -76,7 +76,11 @@ export class CircuitOpenError extends SwitchgearError {
 
   constructor(name: string, details: OpenDetails) {
     const why = details.state === 'open' ? 'is open' : 'is half-open and every probe slot is taken'
-    super('ERR_CIRCUIT_OPEN', `Circuit of '${name}' ${why}; try again ${inWords(details.retryAfterMs)}.`, details)
+    super(
+      'ERR_CIRCUIT_OPEN',
+      `Circuit of '${name}' ${why}; try again ${inWords(details.retryAfterMs)}.`,
+      details,
+    )
     this.state = details.state
     this.retryAfter = details.retryAfter
   }
@@ -144,7 +148,11 @@ export class AttemptTimeoutError extends SwitchgearError {
   readonly limit: Limit
 
   constructor(limit: Limit, ms: number, details: Details) {
-    super('ERR_ATTEMPT_TIMEOUT', `'${details.target}' took longer than ${ms} ms (${LIMIT_OPTION[limit]}).`, details)
+    super(
+      'ERR_ATTEMPT_TIMEOUT',
+      `'${details.target}' took longer than ${ms} ms (${LIMIT_OPTION[limit]}).`,
+      details,
+    )
     this.limit = limit
   }
 }
@@ -162,7 +170,11 @@ export class StreamInterruptedError extends SwitchgearError {
   readonly delivered: number
 
   constructor(delivered: number, details: Details) {
-    super('ERR_STREAM_INTERRUPTED', `The stream of '${details.target}' broke after ${delivered} parts.`, details)
+    super(
+      'ERR_STREAM_INTERRUPTED',
+      `The stream of '${details.target}' broke after ${delivered} parts.`,
+      details,
+    )
     this.delivered = delivered
   }
 }

@@ -35,7 +35,11 @@ function counts(shouldCount: ShouldCount, error: unknown, verdict: Verdict): boo
 }
 
 /** Admission, work, settlement. */
-export function execute<T>(breaker: CircuitBreaker, work: Work<T>, options: ExecuteOptions = NOTHING): Promise<T> {
+export function execute<T>(
+  breaker: CircuitBreaker,
+  work: Work<T>,
+  options: ExecuteOptions = NOTHING,
+): Promise<T> {
   const signal = options.signal
   if (signal?.aborted === true) return Promise.reject(signal.reason)
   const generation = signal === undefined ? breaker.openGate : 0
@@ -80,14 +84,24 @@ function executeClosed<T>(breaker: CircuitBreaker, work: Work<T>, generation: nu
   )
 }
 
-function failed(breaker: CircuitBreaker, permit: Permit, error: unknown, signal: AbortSignal | undefined): unknown {
+function failed(
+  breaker: CircuitBreaker,
+  permit: Permit,
+  error: unknown,
+  signal: AbortSignal | undefined,
+): unknown {
   const callerAborted = signal?.aborted === true
   breaker.settle(permit, outcomeOf(breaker.options.shouldCount, error, classify(error, { callerAborted })))
   return callerAborted ? signal?.reason : error
 }
 
 /** Ends with the caller's own reason as soon as the signal aborts, whether the work listens or not. */
-function orAborted<T>(breaker: CircuitBreaker, permit: Permit, settled: Promise<T>, signal: AbortSignal): Promise<T> {
+function orAborted<T>(
+  breaker: CircuitBreaker,
+  permit: Permit,
+  settled: Promise<T>,
+  signal: AbortSignal,
+): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const abort = () => {
       breaker.settle(permit, NEUTRAL)

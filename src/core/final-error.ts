@@ -12,7 +12,10 @@ export function finalError<Request, Result, Part, Out>(run: Run<Request, Result,
   if (named.size < 2) return last?.error
   const waits = [...named].flatMap((name) => waitOf(run, name))
   const callersFault = last?.outcome === 'neutral' && last.failure !== 'circuit_open'
-  return new FallbackExhaustedError(records, callersFault || waits.length === 0 ? undefined : Math.min(...waits))
+  return new FallbackExhaustedError(
+    records,
+    callersFault || waits.length === 0 ? undefined : Math.min(...waits),
+  )
 }
 
 /** When a target may be asked again, in ms: what its circuit says, else what its provider said. */

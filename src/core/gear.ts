@@ -136,7 +136,9 @@ export class Gear<Request, Result, Part> {
     }
     const targets = this.targets.filter((target) => target.bucketFor(transition.model) === transition.bucket)
     if (onEvent !== undefined) {
-      guard('onEvent', () => onEvent({ type: 'circuit_state', targets: targets.map(({ name }) => name), ...transition }))
+      guard('onEvent', () =>
+        onEvent({ type: 'circuit_state', targets: targets.map(({ name }) => name), ...transition }),
+      )
     }
     for (const listener of this.listeners) guard('a listener', () => listener(transition))
   }
@@ -158,7 +160,10 @@ function byName<T extends { readonly name: string }>(targets: readonly T[]): Map
   const map = new Map<string, T>()
   for (const target of targets) {
     if (map.has(target.name)) {
-      throw new ConfigError(`Two targets are called '${target.name}'.`, { path: 'targets', hint: 'Give each a name of its own.' })
+      throw new ConfigError(`Two targets are called '${target.name}'.`, {
+        path: 'targets',
+        hint: 'Give each a name of its own.',
+      })
     }
     map.set(target.name, target)
   }

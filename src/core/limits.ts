@@ -90,7 +90,11 @@ export class LimitQueue {
   #fire(): void {
     this.#armed = false
     const now = this.#clock.now()
-    for (let entry = this.#head; entry !== undefined && entry.startedAt + this.ms <= now; entry = this.#head) {
+    for (
+      let entry = this.#head;
+      entry !== undefined && entry.startedAt + this.ms <= now;
+      entry = this.#head
+    ) {
       this.remove(entry)
       entry.expire()
     }

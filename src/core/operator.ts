@@ -25,9 +25,13 @@ export function checkCommand(options: CommandOptions): Order {
   checkKeys('options', options, ['hold', 'ttlMs', 'reason', 'by'])
   const hold = checkBoolean('hold', options.hold) ?? false
   if (options.ttlMs !== undefined && !hold) {
-    throw new ConfigError('ttlMs is given without hold.', { path: 'ttlMs', hint: 'Add hold: true, or leave it out.' })
+    throw new ConfigError('ttlMs is given without hold.', {
+      path: 'ttlMs',
+      hint: 'Add hold: true, or leave it out.',
+    })
   }
-  const ttlMs = options.ttlMs === undefined ? undefined : checkNumber('ttlMs', options.ttlMs, { min: 0, above: true })
+  const ttlMs =
+    options.ttlMs === undefined ? undefined : checkNumber('ttlMs', options.ttlMs, { min: 0, above: true })
   const words = (text: unknown, limit: number) => String(text ?? '').slice(0, limit)
   return { hold, ttlMs, reason: words(options.reason, 200), by: words(options.by, 100) || 'operator' }
 }

@@ -13,7 +13,7 @@ export class Permit {
   leaseUntil = Infinity
   settled = false
   /** The call it belongs to, where there is one. */
-  call: { readonly id: string } | undefined
+  call: { readonly id: string; readonly model: string | undefined } | undefined
 
   constructor(id: number, generation: number, probe: boolean, startedAt: number) {
     this.id = id

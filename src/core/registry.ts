@@ -44,7 +44,9 @@ export class Buckets {
     onTransition: (transition: Transition, breaker: ResolvedBreaker) => void,
     saved: Readonly<Record<string, SavedCircuit>> = {},
   ) {
-    this.#saved = new Map(Object.entries(saved).map(([name, circuit]) => [name, checkSaved(circuit, `snapshots.${name}`)]))
+    this.#saved = new Map(
+      Object.entries(saved).map(([name, circuit]) => [name, checkSaved(circuit, `snapshots.${name}`)]),
+    )
     this.#maxBuckets = checkNumber('maxBuckets', limits.maxBuckets ?? 500, { min: 1, integer: true })
     this.#idleMs = checkNumber('idleMs', limits.idleMs ?? 1_800_000, { min: 1, infinite: true })
     this.supervisor = startSupervisor(around.clock, around.notifier)
@@ -94,7 +96,9 @@ export class Buckets {
     const asleep = ({ breaker, usedAt }: Entry) => now - usedAt >= this.#idleMs && breaker.isIdle
     for (const [name, entry] of loose) if (asleep(entry)) this.#evict(name, entry)
     if (this.#entries.size < this.#maxBuckets) return
-    const oldest = loose.filter(([name]) => this.#entries.has(name)).sort(([, a], [, b]) => a.usedAt - b.usedAt)
+    const oldest = loose
+      .filter(([name]) => this.#entries.has(name))
+      .sort(([, a], [, b]) => a.usedAt - b.usedAt)
     const victim =
       oldest.find(([, { breaker }]) => breaker.isIdle) ??
       oldest.find(([, { breaker }]) => breaker.getStatus().state === 'closed') ??

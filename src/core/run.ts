@@ -88,7 +88,8 @@ export class Run<Request, Result, Part, Out> {
   start(): void {
     const { gear, options } = this
     gear.begun()
-    if (options.signal !== undefined || options.deadlineMs !== undefined || gear.deadlineMs !== undefined) this.#bound()
+    if (options.signal !== undefined || options.deadlineMs !== undefined || gear.deadlineMs !== undefined)
+      this.#bound()
     if (gear.inline) this.#walk()
     else this.#drive().act()
   }
@@ -163,7 +164,14 @@ export class Run<Request, Result, Part, Out> {
   ): ChainRefusal {
     const error = breaker.refusalError(refusal, target, model)
     const retryAfterMs = refusal.retryAfterMs ?? undefined
-    const record = { target, model, outcome: 'refused', failure: 'circuit_open', retryAfterMs, error } as const
+    const record = {
+      target,
+      model,
+      outcome: 'refused',
+      failure: 'circuit_open',
+      retryAfterMs,
+      error,
+    } as const
     ;(this.records ??= []).push(record)
     const retryAt = retryAfterMs === undefined ? null : this.gear.clock.now() + retryAfterMs
     return { target, reason: refusal.reason, retryAt }
@@ -194,7 +202,12 @@ export class Run<Request, Result, Part, Out> {
     const attempt = this.#attempt!
     this.#measure('success', now)
     if (this.#gate > 0) this.#breaker!.succeeded(this.#gate, now)
-    else this.#settle(latencyMs === undefined ? SUCCESS : { outcome: 'success', latencyMs }, now, attempt.startedAt)
+    else
+      this.#settle(
+        latencyMs === undefined ? SUCCESS : { outcome: 'success', latencyMs },
+        now,
+        attempt.startedAt,
+      )
     this.#driver?.tell({ type: this.#committed ? 'stream.completed' : 'attempt.succeeded', at: now })
     this.finish(true, now)
     this.resolve(out)
@@ -217,7 +230,15 @@ export class Run<Request, Result, Part, Out> {
     const { failure, alert, retryAfterMs } = verdict
     const outcome = verdict.outcome === 'failure' ? 'failed' : 'neutral'
     ;(this.records ??= []).push({ target, model: this.model, outcome, failure, retryAfterMs, error })
-    this.gear.tell(() => ({ type: 'attempt_failed', call: this.id, target, model: this.model, attempt, failure, alert }))
+    this.gear.tell(() => ({
+      type: 'attempt_failed',
+      call: this.id,
+      target,
+      model: this.model,
+      attempt,
+      failure,
+      alert,
+    }))
     if (this.#committed) this.#interrupted(now)
     else this.#drive().attemptFailed(error, verdict, now)
   }

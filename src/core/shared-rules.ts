@@ -30,10 +30,13 @@ export function sharedRules<T extends Sharing>(targets: readonly T[]): Map<T, Re
     for (const target of group) {
       if (target.rules === undefined) continue
       if (!isDeepStrictEqual(target.rules.source, first.rules.source)) {
-        throw new ConfigError(`'${target.name}' gives the bucket '${bucket}' other options than '${first.name}'.`, {
-          path: `targets.${target.name}.circuitBreaker`,
-          hint: 'Give the same options for one bucket everywhere, or use two buckets.',
-        })
+        throw new ConfigError(
+          `'${target.name}' gives the bucket '${bucket}' other options than '${first.name}'.`,
+          {
+            path: `targets.${target.name}.circuitBreaker`,
+            hint: 'Give the same options for one bucket everywhere, or use two buckets.',
+          },
+        )
       }
       inForce.set(target, rules)
     }

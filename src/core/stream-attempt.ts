@@ -44,7 +44,8 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     this.on.timeout?.add(this)
     this.on.firstContent?.begin(this.#firstContent, this.startedAt)
     const { stream } = this.on.options
-    if (stream === undefined) return this.fail(new TypeError(`'${this.target}' has no stream; it can only answer in one piece.`))
+    if (stream === undefined)
+      return this.fail(new TypeError(`'${this.target}' has no stream; it can only answer in one piece.`))
     let opening: AsyncIterable<Part> | PromiseLike<AsyncIterable<Part>>
     try {
       opening = stream(this.run.request, this)
@@ -102,7 +103,8 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     this.queue?.remove(this)
     this.#received++
     const kind = this.#kindOf(part)
-    if (kind === 'error') return this.fail(new StreamInterruptedError(this.#delivered, { ...this.#names, cause: part }))
+    if (kind === 'error')
+      return this.fail(new StreamInterruptedError(this.#delivered, { ...this.#names, cause: part }))
     if (kind === 'terminal') return this.#complete(part)
     if (kind === 'content') this.#hasContent()
     if (this.#committed) return this.#deliver(part, kind !== 'keepalive')
@@ -163,10 +165,12 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     }
     if (this.#broken !== undefined) return Promise.reject(this.#broken.error)
     return new Promise((resolve, reject) => {
-      const over = <T>(then: (value: T) => void) => (value: T) => {
-        this.#read = undefined
-        then(value)
-      }
+      const over =
+        <T>(then: (value: T) => void) =>
+        (value: T) => {
+          this.#read = undefined
+          then(value)
+        }
       this.#read = { resolve: over(resolve), reject: over(reject) }
       if (!this.#completed && this.#firstContentMs !== undefined && this.#idle.queue === undefined) {
         this.on.idle?.begin(this.#idle, this.run.gear.clock.now())

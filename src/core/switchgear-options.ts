@@ -50,8 +50,7 @@ export interface CallOptions {
 }
 
 export interface SwitchgearOptions<Request = unknown, Result = unknown, Part = unknown>
-  extends RuntimeOptions,
-    RegistryLimits {
+  extends RuntimeOptions, RegistryLimits {
   /** The chain, in order. */
   readonly targets: readonly TargetOptions<Request, Result, Part>[]
   /** Overrides the table's last column. */

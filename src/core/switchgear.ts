@@ -84,7 +84,10 @@ export class Switchgear<Request, Result, Part> {
       index: target.index,
       isFallback: target.index > 0,
       isolateByModel: target.isolates,
-      state: this.getCircuitState({ index: target.index, ...(model !== undefined && target.isolates && { model }) }),
+      state: this.getCircuitState({
+        index: target.index,
+        ...(model !== undefined && target.isolates && { model }),
+      }),
     }))
   }
 
@@ -120,7 +123,8 @@ export class Switchgear<Request, Result, Part> {
 
   /** Hears every transition, after the commit; what a listener throws is logged. Returns the way to stop. */
   on(event: 'transition', listener: TransitionListener): () => void {
-    if (event !== 'transition') throw new ConfigError(`Unknown event '${event}'.`, { hint: "Known: 'transition'." })
+    if (event !== 'transition')
+      throw new ConfigError(`Unknown event '${event}'.`, { hint: "Known: 'transition'." })
     this.#gear.listeners.add(listener)
     return () => this.#gear.listeners.delete(listener)
   }
@@ -144,7 +148,10 @@ export class Switchgear<Request, Result, Part> {
     return this.close()
   }
 
-  #read<T>(selector: TargetSelector | undefined, read: (breaker: CircuitBreaker | undefined) => T): T | undefined {
+  #read<T>(
+    selector: TargetSelector | undefined,
+    read: (breaker: CircuitBreaker | undefined) => T,
+  ): T | undefined {
     const [target, model] = this.#select(selector)
     return target.rules === undefined ? undefined : read(target.peekBreaker(model))
   }
@@ -159,7 +166,9 @@ export class Switchgear<Request, Result, Part> {
     const target = this.#find(index, name)
     if (model !== undefined && !target.isolates) {
       const text = `model '${model}' has no effect: '${target.name}' does not isolate by model`
-      this.#gear.notifier.guard('the logger', () => this.#gear.notifier.logger.warn({ target: target.name, model }, text))
+      this.#gear.notifier.guard('the logger', () =>
+        this.#gear.notifier.logger.warn({ target: target.name, model }, text),
+      )
     }
     return [target, target.modelFor(model)]
   }
@@ -175,7 +184,9 @@ export class Switchgear<Request, Result, Part> {
     }
     const target = targets[index ?? 0]
     if (target === undefined) {
-      throw new RangeError(`There is no target with index ${index}; it must be an integer from 0 to ${targets.length - 1}.`)
+      throw new RangeError(
+        `There is no target with index ${index}; it must be an integer from 0 to ${targets.length - 1}.`,
+      )
     }
     return target
   }

@@ -49,7 +49,8 @@ export class Target<Request, Result, Part> {
     this.planned = { name: this.name, ...checkRetry(path, options) }
     const breaker = options.circuitBreaker
     const rules = breaker === true ? {} : breaker === false ? undefined : breaker
-    if (rules === null) throw new ConfigError(`${path}.circuitBreaker is null.`, { path, hint: 'Give true, false or options.' })
+    if (rules === null)
+      throw new ConfigError(`${path}.circuitBreaker is null.`, { path, hint: 'Give true, false or options.' })
     this.rules = rules && resolveBreaker(rules, `${path}.circuitBreaker`)
     this.bucket = options.bucket ?? this.name
     this.isolates = this.rules?.isolateByModel === true
@@ -95,7 +96,10 @@ function checkTarget(path: string, options: Unchecked): void {
     checkFunction(`${path}.${key}`, options[key])
   }
   if (options.invoke === undefined && options.stream === undefined) {
-    throw new ConfigError(`${path} has neither invoke nor stream.`, { path, hint: 'Give one of them at least.' })
+    throw new ConfigError(`${path} has neither invoke nor stream.`, {
+      path,
+      hint: 'Give one of them at least.',
+    })
   }
   if (options.bucket !== undefined && (options.circuitBreaker ?? false) === false) {
     throw new ConfigError(`${path}.bucket is given without circuitBreaker.`, {
@@ -106,7 +110,10 @@ function checkTarget(path: string, options: Unchecked): void {
   for (const key of ['name', 'bucket', 'model'] as const) {
     const value: unknown = options[key]
     if (value === undefined || (typeof value === 'string' && value !== '' && value !== '__proto__')) continue
-    throw new ConfigError(`${path}.${key} is ${JSON.stringify(value)}.`, { path: `${path}.${key}`, hint: 'Give a name.' })
+    throw new ConfigError(`${path}.${key} is ${JSON.stringify(value)}.`, {
+      path: `${path}.${key}`,
+      hint: 'Give a name.',
+    })
   }
   if (options.surface !== undefined) checkWord(`${path}.surface`, options.surface, ['model', 'tool'])
 }

@@ -32,7 +32,12 @@ export interface TrippingPolicy {
 export type TrippingRuleOption =
   | { readonly kind: 'consecutive'; readonly threshold?: number }
   | { readonly kind: 'leaky'; readonly threshold: number }
-  | { readonly kind: 'rolling'; readonly windowMs: number; readonly minCalls: number; readonly failureRatio: number }
+  | {
+      readonly kind: 'rolling'
+      readonly windowMs: number
+      readonly minCalls: number
+      readonly failureRatio: number
+    }
   | {
       readonly kind: 'latency'
       readonly windowMs: number
@@ -73,10 +78,13 @@ export function resolveTripping(
 ): Tripping {
   const standard: TrippingOption = { kind: 'consecutive', threshold }
   const list = Array.isArray(option) ? (option as readonly TrippingOption[]) : [option ?? standard]
-  if (list.length === 0) throw new ConfigError(`${path} is an empty list.`, { path, hint: 'Give one rule at least.' })
+  if (list.length === 0)
+    throw new ConfigError(`${path} is an empty list.`, { path, hint: 'Give one rule at least.' })
   const single = list.length === 1 && !Array.isArray(option)
   const resolved = list.map((rule, i) => resolveRule(rule, threshold, single ? path : `${path}[${i}]`))
-  const readsThreshold = list.some((rule) => isRule(rule) && rule.kind === 'consecutive' && rule.threshold === undefined)
+  const readsThreshold = list.some(
+    (rule) => isRule(rule) && rule.kind === 'consecutive' && rule.threshold === undefined,
+  )
   if (option !== undefined && givenThreshold !== undefined && !readsThreshold) {
     throw new ConfigError(`threshold is given beside ${path}, which does not read it.`, {
       path: 'threshold',
@@ -92,9 +100,15 @@ const isRule = (option: unknown): option is TrippingRuleOption =>
 const isPolicy = (option: unknown): option is TrippingPolicy =>
   typeof option === 'object' &&
   option !== null &&
-  ['onSuccess', 'onFailure', 'reset'].every((name) => typeof (option as Record<string, unknown>)[name] === 'function')
+  ['onSuccess', 'onFailure', 'reset'].every(
+    (name) => typeof (option as Record<string, unknown>)[name] === 'function',
+  )
 
-function resolveRule(option: unknown, threshold: number, path: string): [TrippingRule, TrippingPolicy | null] {
+function resolveRule(
+  option: unknown,
+  threshold: number,
+  path: string,
+): [TrippingRule, TrippingPolicy | null] {
   if (isPolicy(option)) return [{ kind: 'custom' }, option]
   if (!isRule(option)) {
     throw new ConfigError(`${path} is neither a rule nor a policy.`, {

@@ -38,7 +38,10 @@ export function checkNumber(path: string, value: unknown, range: Range): number 
 export function checkWord<T extends string>(path: string, value: unknown, words: readonly T[]): T {
   const known = words.find((word) => word === value)
   if (known !== undefined) return known
-  throw new ConfigError(`${path} is ${show(value)}.`, { path, hint: `It must be one of: ${words.join(', ')}.` })
+  throw new ConfigError(`${path} is ${show(value)}.`, {
+    path,
+    hint: `It must be one of: ${words.join(', ')}.`,
+  })
 }
 
 /** Refuses what is no object and every key that nobody reads. */

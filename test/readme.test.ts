@@ -3,14 +3,13 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { failureTable } from '../../src/classify/failure-table.ts'
-import { startScriptedProvider } from '../../src/testing/scripted-provider.ts'
+import { failureTable } from '../src/classify/failure-table.ts'
+import { startScriptedProvider } from '../src/testing/scripted-provider.ts'
 
-const root = resolve(import.meta.dirname, '../..')
+const root = resolve(import.meta.dirname, '..')
+const folder = resolve(root, 'test/examples')
 const readme = readFileSync(resolve(root, 'README.md'), 'utf8')
-const examples = readdirSync(import.meta.dirname).filter(
-  (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),
-)
+const examples = readdirSync(folder).filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'))
 const blocks = (language: string) =>
   [...readme.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text]) => text!)
 const run = promisify(execFile)
@@ -34,7 +33,7 @@ describe('the README', () => {
   it('shows each example as it is', () => {
     const shown = blocks('ts')
     expect(shown.toSorted()).toEqual(
-      examples.map((name) => readFileSync(resolve(import.meta.dirname, name), 'utf8')).toSorted(),
+      examples.map((name) => readFileSync(resolve(folder, name), 'utf8')).toSorted(),
     )
   })
 
@@ -44,13 +43,13 @@ describe('the README', () => {
     vi.stubEnv('OPENAI_BASE_URL', provider.baseURL)
     vi.stubEnv('BACKUP_URL', provider.baseURL)
     const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
-    await import(`./${name.replace('.ts', '')}.ts`)
+    await import(`./examples/${name.replace('.ts', '')}.ts`)
     if (name !== 'virtual-time.ts') expect(printed).toHaveBeenCalled()
     for (const [text] of printed.mock.calls) expect(text).toBeDefined()
   })
 
   it('embeds in 15 lines or fewer, blank ones aside', () => {
-    const lines = readFileSync(resolve(import.meta.dirname, 'embed.ts'), 'utf8').split('\n')
+    const lines = readFileSync(resolve(folder, 'embed.ts'), 'utf8').split('\n')
     expect(lines.filter((line) => line !== '').length).toBeLessThanOrEqual(15)
   })
 
