@@ -19,6 +19,7 @@ export default defineConfig({
     testTimeout: 60_000,
     restoreMocks: true,
     // what CI counts
-    reporters: process.env.CI === undefined ? ['default'] : ['default', ['json', { outputFile: 'reports/unit.json' }]],
+    reporters:
+      process.env.CI === undefined ? ['default'] : ['default', ['json', { outputFile: 'reports/unit.json' }]],
   },
 })

@@ -38,7 +38,12 @@ export { createBreakerRegistry } from './core/registry.ts'
 export type { BreakerRegistry, RegistryOptions } from './core/registry.ts'
 export { createSwitchgear } from './core/switchgear.ts'
 export type { Switchgear, TargetSelector, TargetState } from './core/switchgear.ts'
-export type { CallOptions, CallReport, SwitchgearEvent, SwitchgearOptions } from './core/switchgear-options.ts'
+export type {
+  CallOptions,
+  CallReport,
+  SwitchgearEvent,
+  SwitchgearOptions,
+} from './core/switchgear-options.ts'
 export type { AttemptContext, PartKind, RetryOptions, TargetOptions } from './core/target-options.ts'
 export type { Transition } from './core/transition.ts'
 export type { TrippingOption, TrippingPolicy, TrippingRuleOption } from './core/tripping-options.ts'

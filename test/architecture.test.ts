@@ -19,7 +19,8 @@ interface Import {
   readonly typeOnly: boolean
 }
 
-const IMPORT = /^\s*(?:import|export)\s+(type\s+)?(?:[^'"`;]*?from\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/gm
+const IMPORT =
+  /^\s*(?:import|export)\s+(type\s+)?(?:[^'"`;]*?from\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/gm
 
 function importsOf(file: string): Import[] {
   return [...text.get(file)!.matchAll(IMPORT)].map(([, type, fixed, lazy]) => {
@@ -103,12 +104,16 @@ describe('the house', () => {
   })
 
   it('every relative import leads to a file', () => {
-    const lost = imports.filter(({ to }) => /^(machines|src|visualizations)\//.test(to) && !files.includes(to) && to.endsWith('.ts'))
+    const lost = imports.filter(
+      ({ to }) => /^(machines|src|visualizations)\//.test(to) && !files.includes(to) && to.endsWith('.ts'),
+    )
     expect(lost).toEqual([])
   })
 
   it('machines import xstate only', () => {
-    const foreign = imports.filter(({ from, to }) => from.startsWith('machines/') && !to.startsWith('machines/') && to !== 'xstate')
+    const foreign = imports.filter(
+      ({ from, to }) => from.startsWith('machines/') && !to.startsWith('machines/') && to !== 'xstate',
+    )
     expect(foreign).toEqual([])
   })
 
@@ -126,17 +131,38 @@ describe('the house', () => {
   })
 
   it('reads no clock, draws no chance and starts no timer outside of the clock file', () => {
-    const offenders = files.filter((file) => file !== CLOCK_FILE && CLOCKS.test(codeOf(file).replaceAll(/import \{ setTimeout as \w+ \}.*$/gm, '')))
+    const offenders = files.filter(
+      (file) =>
+        file !== CLOCK_FILE &&
+        CLOCKS.test(codeOf(file).replaceAll(/import \{ setTimeout as \w+ \}.*$/gm, '')),
+    )
     expect(offenders).toEqual([])
   })
 
   it('has no default export and no barrel but the entries', () => {
     expect(files.filter((file) => /^export default /m.test(codeOf(file)))).toEqual([])
-    const entries = ['machines/index.ts', 'src/index.ts', 'src/testing/index.ts', 'src/adapters/fetch/index.ts']
-    expect(files.filter((file) => file.endsWith('/index.ts')).filter((file) => !entries.includes(file))).toEqual([])
+    const entries = [
+      'machines/index.ts',
+      'src/index.ts',
+      'src/testing/index.ts',
+      'src/adapters/fetch/index.ts',
+    ]
+    expect(
+      files.filter((file) => file.endsWith('/index.ts')).filter((file) => !entries.includes(file)),
+    ).toEqual([])
   })
 
   it('names files in kebab-case', () => {
     expect(files.filter((file) => !/^[a-z0-9/.-]+\.ts$/.test(file))).toEqual([])
+  })
+
+  it('is described in ARCHITECTURE.md, a line a file', () => {
+    const told = readFileSync(resolve(root, 'ARCHITECTURE.md'), 'utf8')
+    const whole = ['src/testing/paths/', 'src/testing/scenario/']
+    const single = files.filter((file) => !whole.some((folder) => file.startsWith(folder)))
+    const missing = single.filter(
+      (file) => !new RegExp(`^ +${file.split('/').at(-1)!.replaceAll('.', '\\.')} `, 'm').test(told),
+    )
+    expect(missing).toEqual([])
   })
 })

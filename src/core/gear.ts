@@ -144,7 +144,8 @@ export class Gear<Request, Result, Part> {
   }
 
   #wake(): void {
-    for (const waiter of [...this.waiters]) waiter.wake()
+    // whoever waits again is not asked twice
+    for (const waiter of Array.from(this.waiters)) waiter.wake()
   }
 
   /** Refuses new calls, waits for the running ones, then lets go of every timer and actor. */

@@ -55,7 +55,11 @@ export function opossum(timeout: number | false = false, name = 'opossum'): Peer
 }
 
 export function mollitia(): Peer {
-  const breaker = new SlidingCountBreaker({ slidingWindowSize: 10, minimumNumberOfCalls: 5, failureRateThreshold: 50 })
+  const breaker = new SlidingCountBreaker({
+    slidingWindowSize: 10,
+    minimumNumberOfCalls: 5,
+    failureRateThreshold: 50,
+  })
   const circuit = new Circuit({ func: work, options: { modules: [breaker] } })
   const batch = async (calls: number) => {
     for (let i = 0; i < calls; i++) await circuit.execute()

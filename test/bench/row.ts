@@ -41,7 +41,14 @@ function cells(row: Row): string[] {
   const { unit, ours, peer, bar } = row
   const verdict = bar === undefined ? '' : holds(row) ? 'yes' : 'NO'
   const theirs = peer === undefined ? '' : number(peer, unit)
-  return [row.row, `${number(ours, unit)} ${unit}`, theirs, factor(row), bar === undefined ? '' : `≤ ${bar}`, verdict]
+  return [
+    row.row,
+    `${number(ours, unit)} ${unit}`,
+    theirs,
+    factor(row),
+    bar === undefined ? '' : `≤ ${bar}`,
+    verdict,
+  ]
 }
 
 /** The rows as a table for people. */
@@ -55,5 +62,7 @@ export function table(rows: readonly Row[]): string {
 /** The rows with a bar, one JSON object a line. */
 export function json(rows: readonly Row[]): string {
   const barred = rows.filter(({ bar }) => bar !== undefined)
-  return barred.map((row) => JSON.stringify({ row: row.row, ratio: row.ratio, bar: row.bar, holds: holds(row) })).join('\n')
+  return barred
+    .map((row) => JSON.stringify({ row: row.row, ratio: row.ratio, bar: row.bar, holds: holds(row) }))
+    .join('\n')
 }

@@ -25,7 +25,13 @@ export async function executeConsecutive(): Promise<Group> {
     subjects: [own, ...peers],
     rows: (times) =>
       peers.map(({ name }) =>
-        versus(`execute closed, consecutive, vs ${name}`, times, own.name, name, name === 'cockatiel' ? 0.7 : undefined),
+        versus(
+          `execute closed, consecutive, vs ${name}`,
+          times,
+          own.name,
+          name,
+          name === 'cockatiel' ? 0.7 : undefined,
+        ),
       ),
     close: () => Promise.all([own, ...peers].map((subject) => subject.close())),
   }

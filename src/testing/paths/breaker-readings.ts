@@ -34,7 +34,9 @@ export function policyReadings({ rules }: BreakerPolicy): Reading[] {
 }
 
 /** Failure kinds with a rule of their own, each with readings on both sides of its threshold. */
-export function kindReadings(policy: BreakerPolicy): { readonly failure: string; readonly reading: Reading }[] {
+export function kindReadings(
+  policy: BreakerPolicy,
+): { readonly failure: string; readonly reading: Reading }[] {
   const rules = policy.rules.map(() => none)
   return Object.entries(policy.kinds).flatMap(([failure, kind]) =>
     upTo(kind.threshold ?? 1).map((count) => ({

@@ -25,8 +25,14 @@ function outcomes(policy: BreakerPolicy, generation: number, at: number): Breake
   ])
   const byKind = kindReadings(policy).map((found): BreakerEvent => ({ ...failed, ...found }))
   if (worst === undefined) return [...each, ...byKind]
-  const drawn = rollsOf(policy).filter((roll) => roll !== failed.roll).map((roll): BreakerEvent => ({ ...failed, reading: worst, roll }))
-  const told = [SHORT, LONG].map((retryAfterMs): BreakerEvent => ({ ...failed, reading: worst, retryAfterMs }))
+  const drawn = rollsOf(policy)
+    .filter((roll) => roll !== failed.roll)
+    .map((roll): BreakerEvent => ({ ...failed, reading: worst, roll }))
+  const told = [SHORT, LONG].map((retryAfterMs): BreakerEvent => ({
+    ...failed,
+    reading: worst,
+    retryAfterMs,
+  }))
   const stale = [generation - 1, -1].flatMap((generation): BreakerEvent[] => [
     { ...failed, generation, reading: worst },
     { ...failed, generation, reading: worst, retryAfterMs: SHORT },
@@ -47,7 +53,11 @@ function probes({ context }: BreakerSnapshot, at: number): BreakerEvent[] {
   const { generation, trial, policy } = context
   const permits = trial?.permits ?? []
   const fresh = permits.length + (trial?.succeeded ?? 0) + (trial?.failed ?? 0) + 1
-  const asked = { type: 'probe.requested', at, permit: Math.max(fresh, ...permits.map((id) => id + 1)) } as const
+  const asked = {
+    type: 'probe.requested',
+    at,
+    permit: Math.max(fresh, ...permits.map((id) => id + 1)),
+  } as const
   const known = permits.map((permit) => ({ generation, permit }))
   const strange = [
     { generation, permit: OTHER_PERMIT },
@@ -62,9 +72,13 @@ function probes({ context }: BreakerSnapshot, at: number): BreakerEvent[] {
     ]),
     { type: 'probe.failed', at, roll: 0.5, failure: 'rate_limit', retryAfterMs: LONG, ...of },
     { type: 'probe.failed', at, roll: 0.5, failure: 'rate_limit', retryAfterMs: SHORT, ...of },
-    ...Object.keys(policy.kinds).map(
-      (failure): BreakerEvent => ({ type: 'probe.failed', at, roll: 0.5, failure, ...of }),
-    ),
+    ...Object.keys(policy.kinds).map((failure): BreakerEvent => ({
+      type: 'probe.failed',
+      at,
+      roll: 0.5,
+      failure,
+      ...of,
+    })),
   ])
   return [asked, ...reports]
 }

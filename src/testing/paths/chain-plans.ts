@@ -31,7 +31,10 @@ export const chainPlans: Readonly<Record<string, ChainPlan>> = {
     { a: 0, b: 0 },
     {
       known: known({ a: 0, b: 0, wide: 1, wider: 0, calm: 0 }),
-      lists: { 'context-window': { a: ['wide', 'b', 'wider'] }, 'content-policy': { a: ['calm'], b: ['calm', 'a'] } },
+      lists: {
+        'context-window': { a: ['wide', 'b', 'wider'] },
+        'content-policy': { a: ['calm'], b: ['calm', 'a'] },
+      },
     },
   ),
 }

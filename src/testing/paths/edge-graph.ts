@@ -42,7 +42,8 @@ export function exploreModel<M extends AnyStateMachine>(model: Model<M>): EdgeGr
     limit: LIMIT,
     events: (snapshot) => model.events(snapshot, momentOf(snapshot)),
     key: (snapshot, event, before) => {
-      const isNew = event !== undefined && before !== undefined && !moments.has(snapshot) && snapshot !== before
+      const isNew =
+        event !== undefined && before !== undefined && !moments.has(snapshot) && snapshot !== before
       if (isNew) moments.set(snapshot, atOf(before, event))
       return model.key(snapshot)
     },

@@ -39,7 +39,9 @@ const look = <M extends AnyStateMachine>({ actor }: Run<M>) => actor.getSnapshot
 
 function sameAs(one: unknown, other: unknown): boolean {
   const [a, b] = [one as AnyMachineSnapshot, other as AnyMachineSnapshot]
-  return isDeepStrictEqual(a.value, b.value) && isDeepStrictEqual(a.context, b.context) && a.status === b.status
+  return (
+    isDeepStrictEqual(a.value, b.value) && isDeepStrictEqual(a.context, b.context) && a.status === b.status
+  )
 }
 
 /** Moves the clock on to `at`, but never into a deadline that the path has not come to. */
@@ -84,7 +86,8 @@ export function replayPath<M extends AnyStateMachine>(
   for (const [i, edge] of steps.entries()) {
     const problem = take(run, edge)
     if (problem !== undefined) fault(i, problem)
-    if (!sameAs(look(run), edge.after)) fault(i, `the actor is not where the model says after ${edge.event.type}`)
+    if (!sameAs(look(run), edge.after))
+      fault(i, `the actor is not where the model says after ${edge.event.type}`)
     check?.({ edge, snapshot: look(run), pending: clock.pending })
   }
   for (const { event, at } of refusals) {
