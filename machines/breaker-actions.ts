@@ -169,8 +169,13 @@ function restored(
 }
 
 export function resumeClosed(context: BreakerContext, event: BreakerEvent): Changes {
+  const [before, cause] = restored(context, event)
+  return enterClosed(before, event.at, cause)
+}
+
+export function resumeHeldClosed(context: BreakerContext, event: BreakerEvent): Changes {
   const [before, cause, saved] = restored(context, event)
-  return enterClosed(before, event.at, cause, saved?.hold ?? null)
+  return enterClosed(before, event.at, saved?.cause ?? cause, saved?.hold ?? null)
 }
 
 export function resumeHeldOpen(context: BreakerContext, event: BreakerEvent): Changes {

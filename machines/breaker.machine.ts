@@ -45,6 +45,7 @@ export const breakerMachine = setup({
     tryAfterHold: change(act.tryAfterHold),
     closeAfterHold: change(act.closeAfterHold),
     resumeClosed: change(act.resumeClosed),
+    resumeHeldClosed: change(act.resumeHeldClosed),
     resumeHeldOpen: change(act.resumeHeldOpen),
     resumeCooling: change(act.resumeCooling),
     resumeHalfOpen: change(act.resumeHalfOpen),
@@ -108,7 +109,7 @@ export const breakerMachine = setup({
           {
             guard: 'wasHeldClosed',
             target: 'closed.held',
-            actions: 'resumeClosed',
+            actions: 'resumeHeldClosed',
             description: 'After a restart a circuit held closed is still held.',
           },
           {

@@ -58,6 +58,8 @@ interface Ticket {
   readonly probe: boolean
   readonly leaseUntil: number
   readonly settled: boolean
+  /** Its lease ended before it reported: whatever it says is late. */
+  readonly lost: boolean
 }
 
 export interface Circuit {
@@ -120,8 +122,8 @@ export const inFlight = (c: Circuit): readonly number[] =>
   c.state !== 'half-open'
     ? []
     : [...c.tickets.keys()].filter((id) => {
-        const { probe, settled, generation } = c.tickets[id]!
-        return probe && !settled && generation === c.generation
+        const { probe, settled, lost, generation } = c.tickets[id]!
+        return probe && !settled && !lost && generation === c.generation
       })
 
 /** What the next admission would say; undefined = yes. */
@@ -196,9 +198,9 @@ function count(p: OraclePolicy, before: Circuit, failure: Failure | undefined): 
   return c.state === 'degraded' && reached < at / 2 ? { ...c, state: 'closed' } : c
 }
 
-const settled = (c: Circuit, id: number): Circuit => ({
+const mark = (c: Circuit, id: number, as: Partial<Ticket>): Circuit => ({
   ...c,
-  tickets: c.tickets.with(id, { ...c.tickets[id]!, settled: true }),
+  tickets: c.tickets.with(id, { ...c.tickets[id]!, ...as }),
 })
 
 /** A probe reports, or is lost. */
@@ -230,15 +232,18 @@ function catchUp(p: OraclePolicy, c: Circuit): Circuit {
   const leaseOf = (id: number) => c.tickets[id]!.leaseUntil
   const [lost] = inFlight(c).toSorted((a, b) => leaseOf(a) - leaseOf(b) || a - b)
   if (lost === undefined || leaseOf(lost) > c.now) return c
-  return catchUp(p, report(p, settled(c, lost), leaseOf(lost), { outcome: 'failure', failure: 'probe_lost' }))
+  return catchUp(
+    p,
+    report(p, mark(c, lost, { lost: true }), leaseOf(lost), { outcome: 'failure', failure: 'probe_lost' }),
+  )
 }
 
 function settle(p: OraclePolicy, before: Circuit, id: number, outcome: Outcome): Circuit {
   const ticket = before.tickets[id]!
   if (ticket.settled) return before
-  const c = settled(before, id)
+  const c = mark(before, id, { settled: true })
   const failure = outcome.outcome === 'failure' ? outcome : undefined
-  if (ticket.generation === c.generation) {
+  if (ticket.generation === c.generation && !ticket.lost) {
     if (outcome.outcome === 'neutral') return c
     return ticket.probe ? report(p, c, c.now, failure) : count(p, c, failure)
   }
@@ -279,13 +284,11 @@ export function step(p: OraclePolicy, before: Circuit, event: OracleEvent): Circ
       if (no !== undefined && !p.observe) return c
       const probe = c.state === 'half-open' && no === undefined
       const generation = no === undefined ? c.generation : -1
-      const ticket = { generation, probe, leaseUntil: c.now + p.leaseMs, settled: false }
+      const ticket = { generation, probe, leaseUntil: c.now + p.leaseMs, settled: false, lost: false }
       return { ...c, tickets: [...c.tickets, ticket] }
     }
-    case 'renew': {
-      const renewed = { ...c.tickets[event.id]!, leaseUntil: c.now + p.leaseMs }
-      return { ...c, tickets: c.tickets.with(event.id, renewed) }
-    }
+    case 'renew':
+      return mark(c, event.id, { leaseUntil: c.now + p.leaseMs })
     case 'settle':
       return catchUp(p, settle(p, c, event.id, event.outcome))
     case 'restart':
