@@ -73,9 +73,9 @@ export async function memoryRows(): Promise<Row[]> {
   const row = 'memory per idle bucket'
   return [
     absolute(`${row}, consecutive, registry`, 'KB', await registered({}), 5),
-    absolute(`${row}, consecutive, createBreaker`, 'KB', await alone({}), 5),
+    absolute(`${row}, consecutive, createBreaker`, 'KB', await alone({})),
     absolute(`${row}, rolling, registry`, 'KB', await registered({ tripping: ROLLING }), 6.5),
-    absolute(`${row}, rolling, createBreaker`, 'KB', await alone({ tripping: ROLLING }), 6.5),
+    absolute(`${row}, rolling, createBreaker`, 'KB', await alone({ tripping: ROLLING })),
     absolute(`${row}, opossum, for comparison`, 'KB', await peer()),
   ]
 }

@@ -1,3 +1,4 @@
+import { pathRows } from './rows-paths.ts'
 import { race, warmUp } from './measure.ts'
 import { memoryRows } from './memory.ts'
 import type { Group, Row } from './row.ts'
@@ -27,6 +28,8 @@ async function main(): Promise<void> {
   const rows = await timeRows([executeConsecutive, executeRolling, callClosed, callWithSignal, refusal])
   say('memory')
   rows.push(...(await memoryRows()))
+  say('paths')
+  rows.push(...pathRows())
   const output = process.argv.includes('--json') ? json(rows) : table(rows)
   process.stdout.write(`${output}\n`)
   if (!rows.every(holds)) process.exitCode = 1
