@@ -43,6 +43,49 @@ export function writtenTransitions(machine: AnyStateMachine): WrittenTransition[
   ])
 }
 
+/** What a machine names and what it implements. */
+export interface MachineNames {
+  readonly guards: ReadonlySet<string>
+  readonly actions: ReadonlySet<string>
+  readonly delays: ReadonlySet<string>
+  /** Guards, actions and delays that are written inline, by their place. */
+  readonly inline: readonly string[]
+}
+
+/** XState puts a raise at the entry and a cancel at the exit of a state with a delay. */
+const isDelayPlumbing = (action: unknown) =>
+  typeof action === 'function' &&
+  ['xstate.raise', 'xstate.cancel'].includes((action as unknown as { readonly type?: string }).type ?? '')
+
+/** Every guard, action and delay that a machine's states and transitions refer to. */
+export function usedNames(machine: AnyStateMachine): MachineNames {
+  const [guards, actions, delays] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const inline: string[] = []
+  const note = (names: Set<string>, place: string, used: unknown) => {
+    const name = typeof used === 'string' ? used : (used as { readonly type?: unknown }).type
+    if (typeof name === 'string' && typeof used !== 'function') names.add(name)
+    else inline.push(place)
+  }
+  for (const node of stateNodes(machine)) {
+    for (const action of [...node.entry, ...node.exit]) {
+      if (!isDelayPlumbing(action)) note(actions, node.id, action)
+    }
+    for (const { delay } of node.after) note(delays, node.id, delay)
+    for (const { guard, actions: done } of [...node.transitions.values(), node.always ?? []].flat()) {
+      if (guard !== undefined) note(guards, node.id, guard)
+      for (const action of done) note(actions, node.id, action)
+    }
+  }
+  return { guards, actions, delays, inline }
+}
+
+/** Every guard, action and delay that a machine implements. */
+export function implementedNames(machine: AnyStateMachine): Omit<MachineNames, 'inline'> {
+  const { guards, actions, delays } = machine.implementations
+  const names = (given: object) => new Set(Object.keys(given))
+  return { guards: names(guards), actions: names(actions), delays: names(delays) }
+}
+
 const describe =
   (machine: string, source: string, event: string) =>
   (definition: Definition, index: number): WrittenTransition => ({

@@ -7,7 +7,9 @@ export interface Subject {
 /** What one call of each subject takes, in ns, by its name. */
 export type Times = ReadonlyMap<string, number>
 
-export const ROUNDS = 25
+export const ROUNDS = 41
+// a subject may still be optimised anew when it first takes turns with the others
+const SETTLING_ROUNDS = 15
 const WARM_UP_MS = 500
 const BATCH_MS = 6
 
@@ -47,8 +49,8 @@ async function calibrate(subject: Subject): Promise<number> {
   return Math.max(64, Math.ceil((calls * BATCH_MS) / ms))
 }
 
-/** Medians over interleaved rounds; every round begins with another subject, so that none always follows the same one. */
-export async function race(subjects: readonly Subject[], rounds = ROUNDS): Promise<Times> {
+/** Samples of each subject; every round begins with another one, so that none always follows the same one. */
+async function takeTurns(subjects: readonly Subject[], rounds: number): Promise<number[][]> {
   const sizes: number[] = []
   for (const subject of subjects) sizes.push(await calibrate(subject))
   const samples = subjects.map((): number[] => [])
@@ -59,5 +61,12 @@ export async function race(subjects: readonly Subject[], rounds = ROUNDS): Promi
       samples[i]!.push(((await timed(subjects[i]!, sizes[i]!)) * 1e6) / sizes[i]!)
     }
   }
+  return samples
+}
+
+/** Medians over interleaved rounds, once the subjects have settled beside each other. */
+export async function race(subjects: readonly Subject[], rounds = ROUNDS): Promise<Times> {
+  await takeTurns(subjects, SETTLING_ROUNDS)
+  const samples = await takeTurns(subjects, rounds)
   return new Map(subjects.map(({ name }, i) => [name, median(samples[i]!)]))
 }

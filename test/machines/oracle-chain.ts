@@ -126,9 +126,8 @@ function ownList(plan: OraclePlan, call: Call, { verdict, route }: Failed): read
 function goesOn(plan: OraclePlan, call: Call, { verdict, route }: Failed): boolean {
   if (route !== undefined) return route === 'next'
   if (verdict.fallback === 'next') return true
-  const isFirst = call.target === plan.targets[0]
-  if (verdict.failure === 'invalid_request') return !isFirst
-  if (verdict.fallback === 'context-window') return call.special || !isFirst
+  const hopped = call.special || call.target !== plan.targets[0]
+  if (verdict.failure === 'invalid_request' || verdict.fallback === 'context-window') return hopped
   return verdict.fallback === 'content-policy' && call.special
 }
 
@@ -201,7 +200,7 @@ export interface Draw {
 const FITTING: Readonly<Record<string, readonly OracleEvent['type'][]>> = {
   choosing: ['target.refused', 'target.admitted', 'target.refused'],
   attempting: [
-    ...Array<'attempt.failed'>(6).fill('attempt.failed'),
+    ...Array<'attempt.failed'>(12).fill('attempt.failed'),
     ...(['attempt.succeeded', 'stream.committed'] as const),
   ],
   backingOff: ['backoff.elapsed'],
@@ -237,11 +236,12 @@ export function eventOf(plan: OraclePlan, call: Call, draw: Draw, now: number): 
 }
 
 const NAMES = ['a', 'b', 'c', 'd'] as const
-const share = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
-const lists = fc.dictionary(
-  fc.constantFrom(...NAMES),
-  fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 3 }),
-  { maxKeys: 4, noNullPrototype: true },
+// not fc.double: most doubles lie next to 0
+const share = fc.nat(999).map((n) => n / 1000)
+const list = fc.uniqueArray(fc.constantFrom(...NAMES), { maxLength: 4, size: 'max' })
+const lists = fc.record(
+  { a: list, b: list, c: list, d: list },
+  { requiredKeys: ['a'], noNullPrototype: true },
 )
 const target = fc.record({
   maxRetries: fc.nat(3),
@@ -303,7 +303,7 @@ const verdicts = fc.oneof(
 )
 
 const draws: fc.Arbitrary<Draw> = fc.record({
-  valid: fc.nat(9).map((n) => n > 0),
+  valid: fc.nat(19).map((n) => n > 0),
   pick: share,
   afterMs: fc.oneof(fc.constant(0), fc.nat(400)),
   target: share,

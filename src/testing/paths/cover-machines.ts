@@ -1,6 +1,7 @@
 import type { AnyStateMachine } from 'xstate'
 import { breakerMachine } from '../../../machines/breaker.machine.ts'
 import { chainMachine } from '../../../machines/chain.machine.ts'
+import { supervisorMachine } from '../../../machines/supervisor.machine.ts'
 import { writtenTransitions } from '../graph-seam.ts'
 import type { WrittenTransition } from '../graph-seam.ts'
 import { breakerModel } from './breaker-model.ts'
@@ -12,6 +13,7 @@ import { exploreModel } from './edge-graph.ts'
 import type { EdgeGraph } from './edge-graph.ts'
 import { replayPath } from './replay-path.ts'
 import type { PathFault, Stop } from './replay-path.ts'
+import { supervisorModel } from './supervisor-model.ts'
 
 /** Everything that a machine can do over its family of policies or plans. */
 export interface Explored<M extends AnyStateMachine> {
@@ -43,6 +45,10 @@ export function exploreChain(): Explored<typeof chainMachine> {
   return { machine: chainMachine, graphs }
 }
 
+export function exploreSupervisor(): Explored<typeof supervisorMachine> {
+  return { machine: supervisorMachine, graphs: [exploreModel(supervisorModel())] }
+}
+
 /** Takes every edge on real actors under a virtual clock; `check` sees each stop. */
 export function replayAll<M extends AnyStateMachine>(
   { machine, graphs }: Explored<M>,
@@ -62,11 +68,72 @@ export function replayAll<M extends AnyStateMachine>(
   const written = writtenTransitions(machine)
   return {
     machine: machine.id,
-    configurations: graphs.reduce((sum, { configurations }) => sum + configurations.size, 0),
-    edges: graphs.reduce((sum, { edges }) => sum + edges.length, 0),
+    ...sizeOf({ machine, graphs }),
     steps,
     written: written.length,
     uncovered: written.filter(({ definition }) => !taken.has(definition)),
     faults,
   }
+}
+
+/** What covering one machine has shown. */
+export interface MachineCoverage {
+  readonly machine: string
+  readonly configurations: number
+  readonly edges: number
+  /** Events sent to real actors, refused ones included. */
+  readonly steps: number
+  readonly transitions: {
+    readonly written: number
+    readonly covered: number
+    /** Written transitions that no edge takes. */
+    readonly uncovered: readonly WrittenTransition[]
+  }
+  /** Where a real actor went another way than its model. */
+  readonly faults: readonly PathFault[]
+}
+
+/** One machine, explored. */
+export interface MachinePaths {
+  readonly machine: string
+  readonly configurations: number
+  readonly edges: number
+  /** Takes every edge on real actors under a virtual clock. */
+  readonly replay: () => MachineCoverage
+}
+
+const sizeOf = <M extends AnyStateMachine>({ graphs }: Explored<M>) => ({
+  configurations: graphs.reduce((sum, { configurations }) => sum + configurations.size, 0),
+  edges: graphs.reduce((sum, { edges }) => sum + edges.length, 0),
+})
+
+function pathsOf<M extends AnyStateMachine>(explored: Explored<M>): MachinePaths {
+  const replay = () => {
+    const { machine, configurations, edges, steps, written, uncovered, faults } = replayAll(explored)
+    const transitions = { written, covered: written - uncovered.length, uncovered }
+    return { machine, configurations, edges, steps, transitions, faults }
+  }
+  return { machine: explored.machine.id, ...sizeOf(explored), replay }
+}
+
+/** Explores all machines over their families of policies and plans; nothing is replayed yet. */
+export function exploreMachines(): MachinePaths[] {
+  return [pathsOf(exploreBreaker()), pathsOf(exploreChain()), pathsOf(exploreSupervisor())]
+}
+
+/**
+ * Explores all machines and takes every edge on real actors.
+ *
+ * @example
+ * ```ts
+ * const missed = coverMachines().flatMap(({ transitions }) => transitions.uncovered)
+ * ```
+ */
+export function coverMachines(): MachineCoverage[] {
+  return exploreMachines().map(({ replay }) => replay())
+}
+
+/** A written transition by its place: source, event, index, target. */
+export function placeOf({ machine, source, event, index, targets }: WrittenTransition): string {
+  return `${machine}: ${source} -- ${event}[${index}] → ${targets.join(', ') || '(stays)'}`
 }

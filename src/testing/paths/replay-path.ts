@@ -27,6 +27,9 @@ export interface Stop<M extends AnyStateMachine> {
   readonly snapshot: SnapshotFrom<M>
   /** Timers that are armed. */
   readonly pending: number
+  /** When the next of them fires; undefined = none is armed. */
+  readonly nextAt: number | undefined
+  readonly now: number
 }
 
 interface Run<M extends AnyStateMachine> {
@@ -88,7 +91,7 @@ export function replayPath<M extends AnyStateMachine>(
     if (problem !== undefined) fault(i, problem)
     if (!sameAs(look(run), edge.after))
       fault(i, `the actor is not where the model says after ${edge.event.type}`)
-    check?.({ edge, snapshot: look(run), pending: clock.pending })
+    check?.({ edge, snapshot: look(run), pending: clock.pending, nextAt: clock.nextAt, now: clock.now() })
   }
   for (const { event, at } of refusals) {
     const before = look(run)
