@@ -55,7 +55,7 @@ export function specialList(context: ChainContext, event: AttemptFailed): readon
   const route = event.verdict.fallback
   if (route !== 'context-window' && route !== 'content-policy') return []
   const listed = context.plan.lists[route][context.target ?? ''] ?? []
-  return listed.filter((name) => !context.asked.includes(name))
+  return [...new Set(listed)].filter((name) => !context.asked.includes(name))
 }
 
 /** The refusal that ends first, held circuits left out; undefined = none ends by itself. */
@@ -101,7 +101,7 @@ export const backOff: Change = (context, event) =>
 
 export const tryAgain: Change = (context) => ({ attempt: context.attempt + 1, waitUntil: null })
 
-const between: Changes = { target: null, attempt: 0, waitUntil: null }
+const between: Changes = { target: null, attempt: 0, waitUntil: null, lastResort: false }
 
 export const endVisit: Change = () => between
 
@@ -120,6 +120,9 @@ export const waitForCircuit: Change = (context, event) => {
     .map(({ retryAt }) => retryAt ?? Infinity)
   return { patienceUntil, waitUntil: Math.min(patienceUntil, ...returns) }
 }
+
+/** The call is over, whatever it was waiting for. */
+export const stopWaiting: Change = () => ({ waitUntil: null })
 
 /** The chain begins anew: those that refused are asked again. */
 export const askAgain: Change = (context) => ({

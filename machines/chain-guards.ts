@@ -13,7 +13,7 @@ const nobodyAsked = ({ ahead, asked, list }: ChainContext) =>
 const isTimeout = (failure: string) => failure === 'timeout' || failure === 'first_content_timeout'
 
 /** The target is not the one that the request was written for. */
-const hopped = ({ plan, target }: ChainContext) => target !== plan.targets[0]
+const hopped = ({ plan, target, list }: ChainContext) => list !== 'chain' || target !== plan.targets[0]
 
 function goesOn(context: ChainContext, event: AttemptFailed): boolean {
   const { failure, fallback } = event.verdict

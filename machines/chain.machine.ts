@@ -28,6 +28,7 @@ export const chainMachine = setup({
     takeSpecialList: change(act.takeSpecialList),
     waitForCircuit: change(act.waitForCircuit),
     askAgain: change(act.askAgain),
+    stopWaiting: change(act.stopWaiting),
   },
 }).createMachine({
   id: 'chain',
@@ -35,8 +36,16 @@ export const chainMachine = setup({
   context: ({ input }) => act.startChain(input),
   initial: 'choosing',
   on: {
-    'caller.aborted': { target: '.aborted', description: 'The caller hung up: nothing more is begun.' },
-    'deadline.passed': { target: '.outOfTime', description: 'The time for the whole call is over.' },
+    'caller.aborted': {
+      target: '.aborted',
+      actions: 'stopWaiting',
+      description: 'The caller hung up: nothing more is begun.',
+    },
+    'deadline.passed': {
+      target: '.outOfTime',
+      actions: 'stopWaiting',
+      description: 'The time for the whole call is over.',
+    },
   },
   states: {
     choosing: {

@@ -123,11 +123,15 @@ export const supervisorMachine = setup({
           actions: 'stopBreaker',
           description: 'A bucket has to make room: its breaker is stopped.',
         },
-        'xstate.error.actor.*': {
-          guard: 'breakerIsKnown',
-          actions: 'replaceBreaker',
-          description: 'A breaker failed: a new one takes its place and resumes from the last snapshot.',
-        },
+        'xstate.error.actor.*': [
+          {
+            guard: 'breakerIsKnown',
+            actions: 'replaceBreaker',
+            description: 'A breaker failed: a new one takes its place and resumes from the last snapshot.',
+          },
+          // without this an unhandled failure would end the supervisor and every breaker with it
+          { description: 'An actor that is kept no more failed: nobody misses it.' },
+        ],
         'operator.commanded': {
           guard: 'bucketIsKnown',
           actions: 'passCommandOn',

@@ -2,7 +2,7 @@ import type { Cause } from '../../machines/breaker-events.ts'
 import { callsFlow, circuitState } from '../../machines/circuit-state.ts'
 import type { BreakerSnapshot, CircuitState } from '../../machines/circuit-state.ts'
 import type { Reading } from '../../machines/tripping.ts'
-import type { Meter } from './meter.ts'
+import type { Counted } from './meter.ts'
 import type { Permit, Refusal } from './permit.ts'
 
 /** A breaker at a glance. Reading it changes nothing. */
@@ -52,17 +52,16 @@ function earliestLease(leases: Iterable<Permit>, now: number): number {
 
 export function statusOf(
   snapshot: BreakerSnapshot,
-  meter: Meter,
+  counted: Counted,
   refusal: Refusal | undefined,
-  now: number,
 ): BreakerStatus {
   const { hold, openedAt, openUntil, reopens, trial, generation, since, cause } = snapshot.context
   return {
     state: circuitState(snapshot),
     held: hold !== null,
-    failureCount: meter.failures,
-    consecutiveFailures: meter.consecutiveFailures,
-    lastFailureKind: meter.lastFailureKind,
+    failureCount: counted.failures,
+    consecutiveFailures: counted.consecutiveFailures,
+    lastFailureKind: counted.lastFailureKind,
     retryAfterMs: refusal === undefined ? 0 : refusal.retryAfterMs,
     openedAt,
     openUntil,
@@ -72,7 +71,7 @@ export function statusOf(
       succeeded: trial?.succeeded ?? 0,
       failed: trial?.failed ?? 0,
     },
-    reading: meter.reading(now),
+    reading: counted.reading,
     generation,
     since,
     cause,

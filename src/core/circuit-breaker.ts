@@ -1,5 +1,5 @@
 import type { BreakerEvent, SavedCircuit } from '../../machines/breaker-events.ts'
-import { circuitState, savedCircuit, shiftSaved } from '../../machines/circuit-state.ts'
+import { callsFlow, circuitState, savedCircuit, shiftSaved } from '../../machines/circuit-state.ts'
 import type { BreakerSnapshot, CircuitState } from '../../machines/circuit-state.ts'
 import { BreakerActor } from './breaker-actor.ts'
 import type { ActorSurroundings } from './breaker-actor.ts'
@@ -13,6 +13,7 @@ import { explain } from './explain.ts'
 import type { Explanation } from './explain.ts'
 import type { Journal } from './journal.ts'
 import { Meter } from './meter.ts'
+import type { Counted } from './meter.ts'
 import { checkCommand } from './operator.ts'
 import type { CommandOptions } from './operator.ts'
 import { Permit } from './permit.ts'
@@ -268,13 +269,19 @@ export class CircuitBreaker {
   }
 
   getStatus(): BreakerStatus {
-    const now = this.#now
-    return statusOf(this.#actor.view(now), this.#meter, this.refusal(), now)
+    return statusOf(this.#view, this.#counted, this.refusal())
   }
 
   /** Counted failures by kind; `{}` where nothing has failed. */
   getFailureBreakdown(): Record<string, number> {
-    return this.#meter.breakdown()
+    return this.#counted.breakdown
+  }
+
+  /** A circuit that has closed, though nobody has noticed yet, has forgotten what was counted before. */
+  get #counted(): Counted {
+    const view = this.#view
+    const anew = view.context.generation !== this.#actor.generation && callsFlow(view)
+    return anew ? this.#meter.nothing : this.#meter.counted(this.#now)
   }
 
   /** Why the circuit is as it is. */

@@ -5,6 +5,15 @@ import { createCounter } from './counters.ts'
 import type { Counter } from './counters.ts'
 import type { TrippingPolicy } from './tripping-options.ts'
 
+/** The counters at a glance. */
+export interface Counted {
+  readonly failures: number
+  readonly consecutiveFailures: number
+  readonly lastFailureKind: string | undefined
+  readonly reading: Reading
+  readonly breakdown: Record<string, number>
+}
+
 /** The counters of a bucket: cheap and mutable. The meter measures, the machine decides. */
 export class Meter {
   /** Failures in a row; stays after a trip until the recovery. */
@@ -95,6 +104,25 @@ export class Meter {
   /** Counted failures by kind; `{}` where there is none. */
   breakdown(): Record<string, number> {
     return { ...this.#breakdown }
+  }
+
+  /** What has been counted, as of `now`, for people. */
+  counted(now: number): Counted {
+    const { failures, consecutiveFailures, lastFailureKind } = this
+    return {
+      failures,
+      consecutiveFailures,
+      lastFailureKind,
+      reading: this.reading(now),
+      breakdown: this.breakdown(),
+    }
+  }
+
+  /** What an empty meter has counted. */
+  get nothing(): Counted {
+    const rules = this.#rules.map(() => ({ count: 0, calls: 0 }))
+    const reading = { rules, kinds: {}, consecutiveFailures: 0 }
+    return { failures: 0, consecutiveFailures: 0, lastFailureKind: undefined, reading, breakdown: {} }
   }
 
   /** Empties everything. */

@@ -160,6 +160,13 @@ class Bench {
   }
 }
 
+/** What it decides. That a probe was lost is counted, for people, when somebody notices it: by a timer, or by the next call. */
+function decided(bench: Bench) {
+  const { breakdown: _breakdown, why: _why, idle: _idle, status, ...rest } = bench.read()
+  const { failureCount: _count, lastFailureKind: _kind, ...decisive } = status
+  return { ...rest, status: decisive }
+}
+
 /** What it decides and says, without what only a reader of the actor itself could see. */
 function said(bench: Bench) {
   const { idle: _idle, ...rest } = bench.read()
@@ -179,7 +186,7 @@ describe('the bucket of a breaker', () => {
           const blind = without.take(todo)
           without.clock.dropTimers()
           expect(blind).toEqual(decision)
-          expect(said(without)).toEqual(said(withTimers))
+          expect(decided(without)).toEqual(decided(withTimers))
         }
       }),
       { numRuns: NUM_RUNS },

@@ -569,14 +569,16 @@ describe('on every edge of the chain', () => {
     ).toEqual([])
   })
 
-  it('a state keeps what it needs; everything else is null until the call ends', () => {
+  it('a state keeps what it needs; everything else is null, and a call that is over waits for nothing', () => {
     const visiting = (state: string) => region(state) === 'visiting'
     const waits = (state: string) => state === 'waiting' || state === 'visiting.backingOff'
     expect(
       brokenInChain(({ after }) => {
         const state = leaf(after)
-        if (isFinal(state)) return true
-        const { target, attempt, waitUntil }: ChainContext = after.context
+        const { target, attempt, waitUntil, lastResort }: ChainContext = after.context
+        // who was asked last is still told when the call is over
+        if (isFinal(state)) return waitUntil === null
+        if (lastResort && !visiting(state)) return false
         return (
           (target !== null) === visiting(state) &&
           attempt > 0 === visiting(state) &&

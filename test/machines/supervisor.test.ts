@@ -5,13 +5,12 @@ import type { BreakerPolicy } from '../../machines/breaker-policy.ts'
 import { chainMachine } from '../../machines/chain.machine.ts'
 import { supervisorMachine } from '../../machines/supervisor.machine.ts'
 import type { SupervisorNotice } from '../../machines/supervisor.machine.ts'
-import type { CircuitBreakerOptions } from '../../src/core/breaker-options.ts'
+import type { CircuitBreakerOptions, OnStateChange } from '../../src/core/breaker-options.ts'
 import type { CircuitBreaker } from '../../src/core/circuit-breaker.ts'
 import { createBreaker } from '../../src/core/create-breaker.ts'
 import type { Logger } from '../../src/core/notifier.ts'
 import type { Permit, Refusal } from '../../src/core/permit.ts'
 import { createBreakerRegistry } from '../../src/core/registry.ts'
-import type { Transition } from '../../src/core/transition.ts'
 import { breakerPolicies } from '../../src/testing/paths/breaker-policies.ts'
 import { chainPlans } from '../../src/testing/paths/chain-plans.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
@@ -307,7 +306,8 @@ interface Subject {
   readonly breaker: CircuitBreaker
   readonly clock: VirtualClock
   readonly logger: { readonly [K in keyof Logger]: ReturnType<typeof vi.fn<Logger[K]>> }
-  readonly transitions: Transition[]
+  /** `from → to`, as a listener hears of it. */
+  readonly transitions: string[]
   /** Breaks the actor with the next event that reads this field of the policy. */
   readonly break: (field: keyof BreakerPolicy, act: () => void) => void
 }
@@ -333,8 +333,8 @@ function subject(make: Make, options: CircuitBreakerOptions = {}): Subject {
     warn: vi.fn<Logger['warn']>(),
     error: vi.fn<Logger['error']>(),
   }
-  const transitions: Transition[] = []
-  const onStateChange = (change: Transition) => transitions.push(change)
+  const transitions: string[] = []
+  const onStateChange: OnStateChange = (from, to) => void transitions.push(`${from} → ${to}`)
   const breaker = make({ threshold: 2, cooldownMs: 1000, onStateChange, ...options }, { clock, logger })
   const spoil = (field: keyof BreakerPolicy, act: () => void) => {
     const value = breaker.options.policy[field]
@@ -372,83 +372,79 @@ const logged = ({ logger }: Subject) => logger.error.mock.calls.map(([, message]
 
 describe.each(Object.entries(makers))('%s, its actor failed', (_name, make) => {
   it('is closed as before, counting from zero, and opens again like any other', () => {
-    const it = subject(make)
-    const early = admitted(it.breaker.tryAcquire())
-    it.break('rules', () => fail(it.breaker))
-    expect(logged(it).filter((text) => text.includes('openai'))).not.toEqual([])
-    expect(logged(it).join('\n')).toContain('poisoned')
-    expect(it.breaker.state).toBe('closed')
-    expect(it.breaker.getFailureBreakdown()).toEqual({})
+    const seen = subject(make)
+    const early = admitted(seen.breaker.tryAcquire())
+    seen.break('rules', () => fail(seen.breaker))
+    expect(logged(seen).filter((text) => text.includes('openai'))).not.toEqual([])
+    expect(logged(seen).join('\n')).toContain('poisoned')
+    expect(seen.breaker.state).toBe('closed')
+    expect(seen.breaker.getFailureBreakdown()).toEqual({})
     // of another generation now
-    it.breaker.settle(early, { outcome: 'failure' })
-    expect(it.breaker.stats.late).toBe(1)
-    trips(it.breaker)
+    seen.breaker.settle(early, { outcome: 'failure' })
+    expect(seen.breaker.stats.late).toBe(1)
+    trips(seen.breaker)
   })
 
   it('stays open for the rest of its cooldown', () => {
-    const it = subject(make)
-    const early = admitted(it.breaker.tryAcquire())
-    trips(it.breaker)
-    it.clock.advance(400)
-    it.break('maxRetryAfterMs', () => it.breaker.settle(early, { outcome: 'failure', retryAfterMs: 5 }))
-    expect(logged(it).join('\n')).toContain('poisoned')
-    expect(it.breaker.state).toBe('open')
-    expect(it.breaker.tryAcquire()).toMatchObject({ admitted: false, reason: 'open', retryAfterMs: 600 })
-    expect(it.clock.pending).toBe(1)
-    it.clock.advance(599)
-    expect(it.breaker.state).toBe('open')
-    it.clock.advance(1)
-    expect(it.breaker.state).toBe('half-open')
-    succeed(it.breaker)
-    expect(it.breaker.state).toBe('closed')
-    expect(it.transitions.map(({ from, to }) => `${from} → ${to}`)).toEqual([
-      'closed → open',
-      'open → half-open',
-      'half-open → closed',
-    ])
+    const seen = subject(make)
+    const early = admitted(seen.breaker.tryAcquire())
+    trips(seen.breaker)
+    seen.clock.advance(400)
+    seen.break('maxRetryAfterMs', () => seen.breaker.settle(early, { outcome: 'failure', retryAfterMs: 5 }))
+    expect(logged(seen).join('\n')).toContain('poisoned')
+    expect(seen.breaker.state).toBe('open')
+    expect(seen.breaker.tryAcquire()).toMatchObject({ admitted: false, reason: 'open', retryAfterMs: 600 })
+    expect(seen.clock.pending).toBe(1)
+    seen.clock.advance(599)
+    expect(seen.breaker.state).toBe('open')
+    seen.clock.advance(1)
+    expect(seen.breaker.state).toBe('half-open')
+    succeed(seen.breaker)
+    expect(seen.breaker.state).toBe('closed')
+    expect(seen.transitions).toEqual(['closed → open', 'open → half-open', 'half-open → closed'])
   })
 
   it('starts its trial afresh, with the reopen count that it had', () => {
-    const it = subject(make, {
+    const seen = subject(make, {
       halfOpenProbes: 2,
       cooldownBackoff: { multiplier: 2, jitter: 'none' },
     })
-    trips(it.breaker)
-    it.clock.advance(1000)
-    fail(it.breaker)
-    fail(it.breaker)
-    expect(it.breaker.tryAcquire()).toMatchObject({ admitted: false, retryAfterMs: 2000 })
-    it.clock.advance(2000)
-    const early = admitted(it.breaker.tryAcquire())
-    it.break('halfOpenConcurrency', () => void it.breaker.tryAcquire())
-    expect(logged(it).join('\n')).toContain('poisoned')
-    expect(it.breaker.state).toBe('half-open')
-    it.breaker.settle(early, { outcome: 'success' })
-    expect(it.breaker.stats.late).toBe(1)
-    fail(it.breaker)
-    fail(it.breaker)
-    expect(it.breaker.tryAcquire()).toMatchObject({ admitted: false, retryAfterMs: 4000 })
+    trips(seen.breaker)
+    seen.clock.advance(1000)
+    fail(seen.breaker)
+    fail(seen.breaker)
+    expect(seen.breaker.tryAcquire()).toMatchObject({ admitted: false, retryAfterMs: 2000 })
+    seen.clock.advance(2000)
+    const early = admitted(seen.breaker.tryAcquire())
+    seen.break('halfOpenConcurrency', () => void seen.breaker.tryAcquire())
+    expect(logged(seen).join('\n')).toContain('poisoned')
+    expect(seen.breaker.state).toBe('half-open')
+    seen.breaker.settle(early, { outcome: 'success' })
+    expect(seen.breaker.stats.late).toBe(1)
+    fail(seen.breaker)
+    fail(seen.breaker)
+    expect(seen.breaker.tryAcquire()).toMatchObject({ admitted: false, retryAfterMs: 4000 })
   })
 
   it('takes commands, and can be disposed of without a timer left', () => {
-    const it = subject(make)
-    it.break('backoff', () => it.breaker.open(ops))
-    expect(logged(it).join('\n')).toContain('poisoned')
-    expect(it.breaker.state).toBe('closed')
-    it.breaker.open({ ...ops, hold: true })
-    expect(it.breaker.getStatus().held).toBeTruthy()
-    it.breaker.close(ops)
-    it.breaker.open(ops)
-    expect(it.breaker.state).toBe('open')
-    it.breaker.dispose()
-    expect(it.clock.pending).toBe(0)
+    const seen = subject(make)
+    seen.break('backoff', () => seen.breaker.open(ops))
+    expect(logged(seen).join('\n')).toContain('poisoned')
+    expect(seen.breaker.state).toBe('closed')
+    seen.breaker.open({ ...ops, hold: true })
+    expect(seen.breaker.getStatus().held).toBeTruthy()
+    seen.breaker.close(ops)
+    seen.breaker.open(ops)
+    expect(seen.breaker.state).toBe('open')
+    seen.breaker.dispose()
+    expect(seen.clock.pending).toBe(0)
   })
 
   it('survives it again and again', () => {
-    const it = subject(make)
-    for (let i = 0; i < 5; i++) it.break('rules', () => fail(it.breaker))
-    expect(logged(it).filter((text) => text.includes('threw'))).toHaveLength(5)
-    trips(it.breaker)
+    const seen = subject(make)
+    for (let i = 0; i < 5; i++) seen.break('rules', () => fail(seen.breaker))
+    expect(logged(seen).filter((text) => text.includes('threw'))).toHaveLength(5)
+    trips(seen.breaker)
   })
 })
 

@@ -32,7 +32,8 @@ export const chainPlans: Readonly<Record<string, ChainPlan>> = {
     {
       known: known({ a: 0, b: 0, wide: 1, wider: 0, calm: 0 }),
       lists: {
-        'context-window': { a: ['wide', 'b', 'wider'] },
+        // a name twice, as a user may write it
+        'context-window': { a: ['wide', 'b', 'wide', 'wider'] },
         'content-policy': { a: ['calm'], b: ['calm', 'a'] },
       },
     },
