@@ -18,6 +18,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 60_000,
     restoreMocks: true,
+    setupFiles: ['test/support/fixed-seed.ts'],
     // what CI counts
     reporters:
       process.env.CI === undefined ? ['default'] : ['default', ['json', { outputFile: 'reports/unit.json' }]],

@@ -41,12 +41,17 @@ export function refusalOf(
   if (trial === null)
     return { admitted: false, reason: 'open', retryAfterMs: Math.max(0, (openUntil ?? now) - now) }
   if (snapshot.can({ type: 'probe.requested', at: now, permit: -1 })) return undefined
-  return { admitted: false, reason: 'half-open', retryAfterMs: Math.max(0, earliestLease(leases, now) - now) }
+  return {
+    admitted: false,
+    reason: 'half-open',
+    retryAfterMs: Math.max(0, earliestLease(leases, trial.permits, now) - now),
+  }
 }
 
-function earliestLease(leases: Iterable<Permit>, now: number): number {
+function earliestLease(leases: Iterable<Permit>, inFlight: readonly number[], now: number): number {
   let earliest = Infinity
-  for (const { leaseUntil } of leases) earliest = Math.min(earliest, leaseUntil)
+  for (const { id, leaseUntil } of leases)
+    if (inFlight.includes(id)) earliest = Math.min(earliest, leaseUntil)
   return earliest === Infinity ? now : earliest
 }
 

@@ -23,7 +23,7 @@ export class Meter {
   lastFailureKind: string | undefined
   /** When the last outcome was counted; only kept where {@link timed}. */
   lastOutcomeAt: number | undefined
-  /** The clock must be read for every outcome. */
+  /** The clock must be read for every outcome, and a success can move the machine. */
   readonly timed: boolean
   /** The clock must be read at every admission. */
   readonly measuresLatency: boolean
@@ -32,7 +32,6 @@ export class Meter {
   readonly #rules: BreakerPolicy['rules']
   readonly #kindPolicies: BreakerPolicy['kinds']
   readonly #counters: readonly Counter[]
-  readonly #successCanTrip: boolean
   readonly #noteworthy: number
   #kinds: Record<string, number> = {}
   #breakdown: Record<string, number> | undefined
@@ -46,9 +45,9 @@ export class Meter {
     this.#rules = policy.rules
     this.#kindPolicies = policy.kinds
     this.#counters = policy.rules.map((rule, i) => createCounter(rule, custom[i] ?? null, key, report))
-    this.#successCanTrip = policy.rules.some((rule) => 'windowMs' in rule)
+    const windowed = policy.rules.some((rule) => 'windowMs' in rule)
     this.#noteworthy = policy.degradedAt ?? 1
-    this.timed = this.#successCanTrip || policy.degradedAt !== null
+    this.timed = windowed || policy.degradedAt !== null
     this.measuresLatency = policy.rules.some(({ kind }) => kind === 'latency')
     this.#forgetful = !this.timed && policy.rules.every(({ kind }) => kind !== 'custom')
   }
@@ -65,7 +64,7 @@ export class Meter {
     const counters = this.#counters
     for (let i = 0; i < counters.length; i++) counters[i]!.add(false, latencyMs, now)
     if (this.failures > 0) this.#forgive()
-    return this.#successCanTrip && reaches(largestShare(this.#rules, counters), this.#noteworthy)
+    return this.timed && reaches(largestShare(this.#rules, counters), this.#noteworthy)
   }
 
   /** Counts a failure of the kind `failure`. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { CircuitBreaker } from '../../src/core/circuit-breaker.ts'
 import { createBreaker } from '../../src/core/create-breaker.ts'

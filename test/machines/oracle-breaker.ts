@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 
 /** A breaker told a second time, in the plainest way: what the statechart and its meter are measured against. */
 export interface OraclePolicy {
@@ -90,29 +90,27 @@ const noTrial = { succeeded: 0, failed: 0, kind: '', until: 0 }
 const empty = { consecutive: 0, leaky: 0, samples: [], kinds: {}, lastOutcomeAt: 0 }
 
 export const startCircuit = (rolls: readonly number[]): Circuit => ({
-  ...{
-    now: 0,
-    state: 'closed',
-    hold: undefined,
-    openedAt: undefined,
-    openUntil: null,
-    generation: 1,
-    reopens: 0,
-    ...empty,
-  },
-  ...{ trial: noTrial, tickets: [], rolls },
+  now: 0,
+  state: 'closed',
+  hold: undefined,
+  openedAt: undefined,
+  openUntil: null,
+  generation: 1,
+  reopens: 0,
+  ...empty,
+  trial: noTrial,
+  tickets: [],
+  rolls,
 })
 
+/** What ends with the state that is left. */
+const over = { hold: undefined, openedAt: undefined, openUntil: null, trial: noTrial }
+
 const enter = (c: Circuit, state: Circuit['state'], more: Partial<Circuit> = {}): Circuit => ({
-  ...{
-    ...c,
-    state,
-    generation: c.generation + 1,
-    hold: undefined,
-    openedAt: undefined,
-    openUntil: null,
-    trial: noTrial,
-  },
+  ...c,
+  ...over,
+  state,
+  generation: c.generation + 1,
   ...more,
 })
 const close = (c: Circuit): Circuit => enter(c, 'closed', { reopens: 0, ...empty })
@@ -205,13 +203,15 @@ const mark = (c: Circuit, id: number, as: Partial<Ticket>): Circuit => ({
 
 /** A probe reports, or is lost. */
 function report(p: OraclePolicy, c: Circuit, at: number, failure: Failure | undefined): Circuit {
-  const t = c.trial
+  const { succeeded, failed, until } = c.trial
   const trial =
     failure === undefined
-      ? { ...t, succeeded: t.succeeded + 1 }
+      ? { ...c.trial, succeeded: succeeded + 1 }
       : {
-          ...{ ...t, failed: t.failed + 1, kind: failure.failure },
-          until: Math.max(t.until, failure.retryAfterMs === undefined ? 0 : at + capped(p, failure)),
+          succeeded,
+          failed: failed + 1,
+          kind: failure.failure,
+          until: failure.retryAfterMs === undefined ? until : Math.max(until, at + capped(p, failure)),
         }
   if (p.verdict === 'all' && trial.succeeded + trial.failed < p.probes) return { ...c, trial }
   const needed = p.ratio * p.probes - 1e-9

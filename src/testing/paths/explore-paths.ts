@@ -41,7 +41,8 @@ export interface ExploreOptions {
 }
 
 /** Every policy of the family, as a model. */
-export const breakerModels = () => Object.entries(breakerPolicies).map(([name, policy]) => breakerModel(name, policy))
+export const breakerModels = () =>
+  Object.entries(breakerPolicies).map(([name, policy]) => breakerModel(name, policy))
 
 /** Every plan of the family, as a model. */
 export const chainModels = () => Object.entries(chainPlans).map(([name, plan]) => chainModel(name, plan))

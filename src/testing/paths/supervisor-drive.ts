@@ -45,7 +45,14 @@ const at = 1000
 const byOps = { by: 'ops', reason: 'drill' } as const
 const open = { type: 'operator.opened', at, roll: 0.5, hold: true, ...byOps } as const
 const empty = { rules: [], kinds: {}, consecutiveFailures: 1 }
-const failed = { type: 'call.failed', at, generation: 1, roll: 0.5, failure: 'timeout', reading: empty } as const
+const failed = {
+  type: 'call.failed',
+  at,
+  generation: 1,
+  roll: 0.5,
+  failure: 'timeout',
+  reading: empty,
+} as const
 
 const keyOf = ({ context, children }: SupervisorSnapshot) =>
   JSON.stringify([Object.keys(children).toSorted(), context.chains, context.replaced])
@@ -141,7 +148,11 @@ export function driveSupervisor(): Drive {
     keys.add(keyOf(supervisor.getSnapshot()))
     if (holds(supervisor.getSnapshot(), before) && errors.length === 0) continue
     const events = steps.slice(0, i + 1).map((step) => step.name)
-    faults.push({ model: 'supervisor', events, message: `not so after '${name}' ${errors.map(String).join()}` })
+    faults.push({
+      model: 'supervisor',
+      events,
+      message: `not so after '${name}' ${errors.map(String).join()}`,
+    })
   }
   supervisor.stop()
   return { configurations: keys.size, steps: steps.length, taken, faults }
