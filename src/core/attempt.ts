@@ -86,6 +86,8 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
     ) {
       return this.failAs('soft_failure', 'ERR_SOFT_FAILURE')
     }
+    // one of the two may have aborted the call
+    if (this.ended) return
     this.end()
     // whoever answers in another shape overrides begin
     this.run.attemptSucceeded(result as Result & Out)
@@ -182,6 +184,11 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
 
 function statusOf(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined
-  const { status, statusCode } = error as { status?: unknown; statusCode?: unknown }
-  return typeof status === 'number' ? status : typeof statusCode === 'number' ? statusCode : undefined
+  try {
+    const { status, statusCode } = error as { status?: unknown; statusCode?: unknown }
+    return typeof status === 'number' ? status : typeof statusCode === 'number' ? statusCode : undefined
+  } catch {
+    // a getter that throws says nothing
+    return undefined
+  }
 }

@@ -76,12 +76,7 @@ export class BreakerActor {
 
   /** The value for the next opening: drawn once, kept until an opening has used it. */
   get roll(): number {
-    if (this.#roll !== undefined) return this.#roll
-    let roll = 0.5
-    this.#around.notifier.guard('random', () => {
-      roll = this.#around.random()
-    })
-    return (this.#roll = roll >= 0 && roll < 1 ? roll : 0.5)
+    return (this.#roll ??= this.#around.random())
   }
 
   get leases(): Iterable<Permit> {

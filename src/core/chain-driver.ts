@@ -59,13 +59,20 @@ export class ChainDriver<Request, Result, Part, Out> {
 
   /** Does what the chain's state asks for, until something has to be waited for. */
   act(): void {
-    for (let more = true; more && !this.#run.ended;) {
-      const { value } = this.#chain.getSnapshot()
-      const effect = EFFECTS[typeof value === 'string' ? value : value.visiting] ?? 'nothing'
-      // going on with the same visit, or not
-      if (effect !== 'backOff' && effect !== 'visit') this.#run.endVisit(this.#run.gear.clock.now())
-      more = this[effect]()
+    try {
+      while (!this.#run.ended && this.#step());
+    } catch (error) {
+      this.#run.fail(error)
     }
+  }
+
+  #step(): boolean {
+    const { value } = this.#chain.getSnapshot()
+    const effect = EFFECTS[typeof value === 'string' ? value : value.visiting] ?? 'nothing'
+    // going on with the same visit, or not
+    if (effect !== 'backOff' && effect !== 'visit') this.#run.endVisit(this.#now)
+    // a listener may have aborted the call meanwhile
+    return !this.#run.ended && this[effect]()
   }
 
   protected nothing(): boolean {
@@ -78,6 +85,7 @@ export class ChainDriver<Request, Result, Part, Out> {
     const target = gear.byName.get(name)
     if (target === undefined) return false
     const refusal = this.#run.admit(target)
+    if (this.#run.ended) return false
     const at = gear.clock.now()
     this.tell(
       refusal === undefined
@@ -157,6 +165,6 @@ export class ChainDriver<Request, Result, Part, Out> {
   /** A chain that fails takes its call with it, and nobody else. */
   #broken(error: unknown): void {
     this.#run.gear.notifier.report('the chain', error)
-    if (!this.#run.ended) this.#run.leave(error)
+    this.#run.fail(error)
   }
 }

@@ -26,11 +26,24 @@ export interface BreakerOptions extends CircuitBreakerOptions, RuntimeOptions {
   readonly name?: string
 }
 
+/** Chance that never throws and never leaves its range, whatever the user's own source does. */
+function careful(random: Random): Random {
+  return () => {
+    try {
+      const value = random()
+      return value >= 0 && value < 1 ? value : 0.5
+    } catch {
+      return 0.5
+    }
+  }
+}
+
 /** Splits the runtime options from the rules. */
 export function takeRuntime(
   options: RuntimeOptions,
 ): Required<Omit<RuntimeOptions, 'journal'>> & Pick<RuntimeOptions, 'journal'> {
-  const { clock = systemClock, random = systemRandom, logger = silentLogger, journal } = options
+  const { clock = systemClock, logger = silentLogger, journal } = options
+  const random = options.random === undefined ? systemRandom : careful(options.random)
   return { clock, random, logger, ...(journal && { journal }) }
 }
 

@@ -49,9 +49,11 @@ export class Notifier {
   report(what: string, error: unknown): void {
     const message = error instanceof Error ? error.message : String(error)
     try {
-      this.logger.error({ err: { message } }, `${what} threw: ${message}`)
-    } catch {
+      const told: unknown = this.logger.error({ err: { message } }, `${what} threw: ${message}`)
       // a logger that throws has nobody to tell
+      if (told instanceof Promise) told.catch(() => {})
+    } catch {
+      // neither has one that throws at once
     }
   }
 }

@@ -11,6 +11,7 @@ import { Deadline } from './deadline.ts'
 import type { Outcome, Permit, Refusal } from './permit.ts'
 import type { CallOptions } from './switchgear-options.ts'
 import type { Target } from './target.ts'
+import { checkNumber } from './validate.ts'
 
 /** Starts one attempt of a run. */
 export type Begin<Request, Result, Part, Out> = (
@@ -87,11 +88,17 @@ export class Run<Request, Result, Part, Out> {
 
   start(): void {
     const { gear, options } = this
+    if (options.deadlineMs !== undefined)
+      checkNumber('deadlineMs', options.deadlineMs, { min: 0, above: true })
     gear.begun()
     if (options.signal !== undefined || options.deadlineMs !== undefined || gear.deadlineMs !== undefined)
       this.#bound()
-    if (gear.inline) this.#walk()
-    else this.#drive().act()
+    try {
+      if (gear.inline) this.#walk()
+      else this.#drive().act()
+    } catch (error) {
+      this.fail(error)
+    }
   }
 
   /** Ties the call to its caller's signal and its deadline. */
@@ -113,6 +120,8 @@ export class Run<Request, Result, Part, Out> {
     for (let i = 0; i < targets.length; i++) {
       const target = targets[i]!
       const refusal = this.admit(target)
+      // a listener may have aborted the call meanwhile
+      if (this.ended) return
       if (refusal === undefined) return this.attemptAt(target, 1, this.startedAt)
       ;(this.#refused ??= []).push(refusal)
     }
@@ -130,6 +139,10 @@ export class Run<Request, Result, Part, Out> {
       return undefined
     }
     const answer = breaker?.tryAcquire()
+    if (this.ended) {
+      if (answer?.admitted === true) breaker?.settle(answer, NEUTRAL)
+      return undefined
+    }
     if (breaker !== undefined && answer?.admitted === false) return this.#note(target, model, breaker, answer)
     this.#visit(target, model, breaker, answer?.admitted === true ? answer : undefined)
     return undefined
@@ -198,6 +211,8 @@ export class Run<Request, Result, Part, Out> {
   }
 
   attemptSucceeded(out: Out, latencyMs?: number): void {
+    // the answer is there: what a listener does to the call from now on comes too late
+    this.ended = true
     const now = this.gear.clock.now()
     const attempt = this.#attempt!
     this.#measure('success', now)
@@ -239,12 +254,14 @@ export class Run<Request, Result, Part, Out> {
       failure,
       alert,
     }))
+    if (this.ended) return
     if (this.#committed) this.#interrupted(now)
     else this.#drive().attemptFailed(error, verdict, now)
   }
 
   #interrupted(now: number): void {
     this.endVisit(now)
+    if (this.ended) return
     this.#driver?.tell({ type: 'stream.failed', at: now })
     this.finish(false, now)
   }
@@ -290,6 +307,7 @@ export class Run<Request, Result, Part, Out> {
   /** The caller hung up, or the reader left: everything ends, nothing is held against the target. */
   leave(reason: unknown): void {
     if (this.ended) return
+    this.ended = true
     const now = this.gear.clock.now()
     this.#cut(reason, NEUTRAL, now)
     this.#driver?.tell({ type: 'caller.aborted', at: now })
@@ -297,8 +315,19 @@ export class Run<Request, Result, Part, Out> {
     this.reject(reason)
   }
 
+  /** Something of ours broke: this call ends, and no other. */
+  fail(error: unknown): void {
+    if (this.ended) return
+    this.ended = true
+    const now = this.gear.clock.now()
+    this.#cut(error, NEUTRAL, now)
+    this.finish(false, now)
+    this.reject(error)
+  }
+
   #outOfTime(): void {
     if (this.ended) return
+    this.ended = true
     const now = this.gear.clock.now()
     const ms = this.deadlineMs ?? 0
     const error = new DeadlineExceededError(ms, { target: this.target?.name, model: this.model })
@@ -346,10 +375,6 @@ export class Run<Request, Result, Part, Out> {
     const { target, model, attempts, startedAt } = this
     const fallbackIndex = ok ? (target?.index ?? -1) : -1
     const told = { target: target?.name, model, attempts, fallbackIndex, durationMs: now - startedAt, ok }
-    try {
-      report(told)
-    } catch (error) {
-      this.gear.notifier.report('report', error)
-    }
+    this.gear.notifier.guard('report', () => report(told))
   }
 }

@@ -290,6 +290,17 @@ describe('a breaker that fails', () => {
     expect(errors).toEqual([])
   })
 
+  it('and is kept no more takes nobody down', () => {
+    const { want, child, supervisor, errors } = start()
+    want('openai')
+    const before = child('openai')
+    supervisor.send({ type: 'xstate.error.actor.gone', actorId: 'gone', error: new Error('late') } as never)
+    expect(supervisor.getSnapshot().status).toBe('active')
+    expect(supervisor.getSnapshot().context.replaced).toBe(0)
+    expect(child('openai')).toBe(before)
+    expect(errors).toEqual([])
+  })
+
   it('is reported in 200 characters at most', () => {
     const { want, child, trip, notices } = start()
     const { policy, poison } = poisonable(plain, 'rules')
