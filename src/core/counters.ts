@@ -63,8 +63,10 @@ class CustomCounter implements Counter {
   add(failed: boolean): void {
     this.count = 0
     this.#ask(() => {
-      if (failed) this.count = this.#policy.onFailure(this.#key) === true ? 1 : 0
-      else this.#policy.onSuccess(this.#key)
+      if (!failed) return this.#policy.onSuccess(this.#key)
+      const answer: unknown = this.#policy.onFailure(this.#key)
+      this.count = answer === true ? 1 : 0
+      return answer
     })
   }
   expire(): void {}
@@ -72,9 +74,11 @@ class CustomCounter implements Counter {
     this.count = 0
     this.#ask(() => this.#policy.reset(this.#key))
   }
-  #ask(question: () => void): void {
+  #ask(question: () => unknown): void {
     try {
-      question()
+      const answer = question()
+      // a policy is synchronous; one that is not must not take the process with it
+      if (answer instanceof Promise) answer.catch(this.#report)
     } catch (error) {
       this.#report(error)
     }

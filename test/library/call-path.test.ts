@@ -680,7 +680,11 @@ describe('code that throws hurts nobody and leaks no permit', () => {
             name: 'a',
             invoke: () => (healthy ? Promise.resolve('from a') : Promise.reject(status(500))),
             maxRetries: 1,
-            circuitBreaker: { threshold: 1, cooldownMs: 1000, ...saboteur.breaker },
+            circuitBreaker: {
+              tripping: { kind: 'consecutive', threshold: 1 },
+              cooldownMs: 1000,
+              ...saboteur.breaker,
+            },
             ...saboteur.target,
           },
           { name: 'b', invoke: answer('from b') },
