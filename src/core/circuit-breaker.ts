@@ -87,7 +87,7 @@ export class CircuitBreaker {
   #tryProbe(now: number): Permit | Refusal {
     if (this.#actor.gone) return this.#afterTheEnd()
     const permit = new Permit(++this.#ids, this.#actor.generation, true, now)
-    permit.leaseUntil = now + this.options.probeLeaseMs
+    permit.leaseUntil = now + Math.ceil(this.options.probeLeaseMs)
     if (this.#actor.requestProbe(permit, now)) return permit
     const refusal = refusalOf(this.#actor.snapshot, this.#actor.leases, now)
     const reason = refusal?.reason ?? 'open'
@@ -225,7 +225,7 @@ export class CircuitBreaker {
   renew(permit: Permit, now = this.#now): void {
     if (!permit.probe || permit.settled) return
     this.#actor.catchUp(now)
-    permit.leaseUntil = now + this.options.probeLeaseMs
+    permit.leaseUntil = now + Math.ceil(this.options.probeLeaseMs)
   }
 
   /**

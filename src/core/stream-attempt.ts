@@ -232,6 +232,7 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
 
   /** The reader wants no more: the source is told, too. */
   release(): void {
+    this.#read?.resolve(DONE)
     this.#release()
   }
 

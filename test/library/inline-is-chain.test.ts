@@ -24,6 +24,7 @@ interface TargetPlan {
     readonly threshold: number
     readonly cooldownMs: number
     readonly halfOpenProbes: number
+    /** One breaker with the first target. */
     readonly shared: boolean
     readonly backoff: boolean
   } | null
@@ -148,13 +149,17 @@ class Stage {
   }
 
   #target(plan: TargetPlan, i: number): TargetOptions<number, string, string> {
-    const { breaker, maxRetries, baseMs, maxMs, timeoutMs } = plan
+    const { maxRetries, baseMs, maxMs, timeoutMs } = plan
+    const first = this.#plan.targets[0]!.breaker
+    const shares = plan.breaker?.shared === true && first !== null
+    const breaker = shares ? first : plan.breaker
     return {
       name: name(i),
       invoke: (_request, { attempt, call, signal }) => this.#answer(i, attempt, call, signal),
       maxRetries,
       retry: { baseMs, maxMs },
       timeoutMs,
+      ...(shares && { bucket: name(0) }),
       ...(breaker !== null && {
         circuitBreaker: {
           threshold: breaker.threshold,
@@ -252,7 +257,7 @@ const target: fc.Arbitrary<TargetPlan> = fc.record({
       threshold: fc.integer({ min: 1, max: 3 }),
       cooldownMs: fc.integer({ min: 0, max: 2000 }),
       halfOpenProbes: fc.integer({ min: 1, max: 2 }),
-      shared: fc.boolean(),
+      shared: fc.nat(3).map((n) => n === 0),
       backoff: fc.boolean(),
     }),
     { freq: 6 },
