@@ -37,7 +37,7 @@ export class Gear<Request, Result, Part> {
   inline = true
   #calls = 0
   #running = 0
-  #closing: (() => void) | undefined
+  #closing: PromiseWithResolvers<void> | undefined
   closed = false
 
   constructor(options: SwitchgearOptions<Request, Result, Part>) {
@@ -103,7 +103,7 @@ export class Gear<Request, Result, Part> {
 
   ended(): void {
     this.#running--
-    if (this.#running === 0) this.#closing?.()
+    if (this.#running === 0) this.#closing?.resolve()
   }
 
   /** What the user's `fallbackOn` says; undefined = nothing. */
@@ -151,7 +151,7 @@ export class Gear<Request, Result, Part> {
   /** Refuses new calls, waits for the running ones, then lets go of every timer and actor. */
   async close(): Promise<void> {
     this.closed = true
-    if (this.#running > 0) await new Promise<void>((resolve) => (this.#closing = resolve))
+    if (this.#running > 0) await (this.#closing ??= Promise.withResolvers<void>()).promise
     this.limits.close()
     this.buckets.close()
   }

@@ -47,7 +47,7 @@ export class Notifier {
 
   /** Logs an error that must not reach a call. */
   report(what: string, error: unknown): void {
-    const message = error instanceof Error ? error.message : String(error)
+    const message = textOf(error)
     try {
       const told: unknown = this.logger.error({ err: { message } }, `${what} threw: ${message}`)
       // a logger that throws has nobody to tell
@@ -55,5 +55,14 @@ export class Notifier {
     } catch {
       // neither has one that throws at once
     }
+  }
+}
+
+/** What was thrown, in words; whatever it is. */
+function textOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error)
+  } catch {
+    return 'something without a text'
   }
 }

@@ -76,9 +76,16 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
       return this.#failedToRead(error)
     }
     next.then(
-      ({ done, value }) => (done === true ? this.#endOfParts() : this.#take(value as Part)),
+      (step) => this.#step(step),
       (error: unknown) => this.#failedToRead(error),
     )
+  }
+
+  #step(step: IteratorResult<Part, unknown>): void {
+    if (typeof step !== 'object' || step === null)
+      this.#failedToRead(new TypeError('The iterator gave no result object.'))
+    else if (step.done === true) this.#endOfParts()
+    else this.#take(step.value)
   }
 
   #failedToRead(error: unknown): void {

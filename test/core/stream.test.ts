@@ -15,6 +15,12 @@ const KINDS: Record<string, PartKind> = {
 }
 const classifyPart = (part: string): PartKind => KINDS[part[0] ?? ''] ?? 'content'
 
+function whole(...parts: string[]): PartSource {
+  const source = new PartSource(...parts)
+  source.end()
+  return source
+}
+
 /** A target fed by hand, and one behind it that answers. */
 function streams(source: PartSource, first: Partial<Target> = {}, options: Options = {}): Rig {
   return rig(
@@ -27,7 +33,7 @@ function streams(source: PartSource, first: Partial<Target> = {}, options: Optio
         circuitBreaker: { threshold: 1, cooldownMs: 1000 },
         ...first,
       },
-      { name: 'b', stream: () => new PartSource('from b', '$'), classifyPart },
+      { name: 'b', stream: () => whole('from b', '$'), classifyPart },
     ],
     options,
   )

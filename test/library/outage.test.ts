@@ -98,7 +98,7 @@ const CASES: Record<string, Bounds> = {
   // the preset doubles its cooldown up to 5 min, with jitter, and wants two successes
   'that answers 503, with the preset for LLMs': {
     ...{ fault: 'fails', breaker: llmDefaults },
-    ...{ opensWithinMs: 20 * SECOND, budget: 120, recoversWithinMs: 302 * SECOND },
+    ...{ opensWithinMs: 4500, budget: 40, recoversWithinMs: 302 * SECOND },
   },
 }
 
@@ -149,15 +149,6 @@ describe('five minutes of outage under two calls a second', () => {
 
     // while it is open, a call costs what the backup takes
     const waited = dead.filter(({ begunAt, tookMs }) => begunAt >= opened.at && tookMs > LATENCY_MS)
-    console.log(
-      _name,
-      opened.at - DIES_AT,
-      recovered.at - HEALS_AT,
-      world.sentTo('main', DIES_AT, HEALS_AT),
-      Math.max(...answers.map((a) => a.tookMs)),
-      waited.length,
-      world.transitions.filter(({ to }) => to === 'half-open').length,
-    )
     const probes = world.transitions.filter(({ to }) => to === 'half-open').length
     expect(waited.length).toBeLessThanOrEqual(2 * probes)
 
