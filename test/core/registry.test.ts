@@ -36,7 +36,9 @@ describe('a name', () => {
     expect(() => registry.get('a', { threshold: 4 })).toThrow(ConfigError)
     expect(() => registry.get('a', {})).toThrow(ConfigError)
     expect(() => registry.get('a', { threshold: 3, kinds: { auth: { threshold: 2 } } })).toThrow(/'a'/)
-    expect(registry.get('a', { threshold: 3, kinds: { auth: { threshold: 1 } } }).options.policy).toMatchObject({
+    expect(
+      registry.get('a', { threshold: 3, kinds: { auth: { threshold: 1 } } }).options.policy,
+    ).toMatchObject({
       rules: [{ threshold: 3 }],
     })
   })

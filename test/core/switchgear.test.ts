@@ -8,7 +8,8 @@ import type { Options, Target } from '../support/rig.ts'
 
 const flaky = (name: string, more: Partial<Target> = {}): Target => ({
   name,
-  invoke: (request) => (request.includes(name) ? Promise.reject(status(500)) : Promise.resolve(`from ${name}`)),
+  invoke: (request) =>
+    request.includes(name) ? Promise.reject(status(500)) : Promise.resolve(`from ${name}`),
   maxRetries: 0,
   circuitBreaker: { threshold: 2, cooldownMs: 1000 },
   ...more,
@@ -57,22 +58,26 @@ describe('targets are found', () => {
     expect(gear.getCircuitState({ name: 'b', index: 1 })).toBe('open')
   })
 
-  it.each([{ index: 3 }, { index: -1 }, { index: 0.5 }, { index: NaN }, { name: 'nobody' }, { name: 'b', index: 0 }])(
-    'an unknown one is a RangeError, for reading and for commands: %j',
-    (target) => {
-      const { gear } = three()
-      const all = [
-        () => gear.getCircuitState(target),
-        () => gear.getStatus(target),
-        () => gear.canExecute(target),
-        () => gear.getFailureBreakdown(target),
-        () => gear.explain(target),
-        () => gear.openCircuit(target),
-        () => gear.closeCircuit(target),
-      ]
-      for (const ask of all) expect(ask).toThrow(RangeError)
-    },
-  )
+  it.each([
+    { index: 3 },
+    { index: -1 },
+    { index: 0.5 },
+    { index: NaN },
+    { name: 'nobody' },
+    { name: 'b', index: 0 },
+  ])('an unknown one is a RangeError, for reading and for commands: %j', (target) => {
+    const { gear } = three()
+    const all = [
+      () => gear.getCircuitState(target),
+      () => gear.getStatus(target),
+      () => gear.canExecute(target),
+      () => gear.getFailureBreakdown(target),
+      () => gear.explain(target),
+      () => gear.openCircuit(target),
+      () => gear.closeCircuit(target),
+    ]
+    for (const ask of all) expect(ask).toThrow(RangeError)
+  })
 
   it('one without a breaker reads undefined, admits, and ignores commands', () => {
     const { gear } = three()
@@ -246,7 +251,9 @@ describe('isolateByModel and buckets', () => {
     const shared = { bucket: 'openai', circuitBreaker: { threshold: 1 } } as const
     const { gear } = rig([flaky('a', shared), flaky('b', shared)], { onEvent: (event) => events.push(event) })
     gear.openCircuit({ name: 'b' })
-    expect(events).toMatchObject([{ type: 'circuit_state', bucket: 'openai', targets: ['a', 'b'], to: 'open' }])
+    expect(events).toMatchObject([
+      { type: 'circuit_state', bucket: 'openai', targets: ['a', 'b'], to: 'open' },
+    ])
   })
 })
 
@@ -299,12 +306,28 @@ describe('what is told', () => {
   it('attempt_failed names call, target, attempt, kind and alert, no text of the provider', async () => {
     const events: SwitchgearEvent[] = []
     const { gear } = rig(
-      [{ name: 'a', model: 'm', invoke: failing(status(401, { message: 'key sk-secret' })), circuitBreaker: true }, flaky('b')],
+      [
+        {
+          name: 'a',
+          model: 'm',
+          invoke: failing(status(401, { message: 'key sk-secret' })),
+          circuitBreaker: true,
+        },
+        flaky('b'),
+      ],
       { onEvent: (event) => events.push(event) },
     )
     await gear.call('x', { id: 'c1' })
     expect(events).toEqual([
-      { type: 'attempt_failed', call: 'c1', target: 'a', model: 'm', attempt: 1, failure: 'auth', alert: true },
+      {
+        type: 'attempt_failed',
+        call: 'c1',
+        target: 'a',
+        model: 'm',
+        attempt: 1,
+        failure: 'auth',
+        alert: true,
+      },
     ])
   })
 
@@ -418,7 +441,12 @@ describe('snapshots', () => {
     expect(text).not.toMatch(/null,null|Infinity|policy/)
 
     const second = rig(targets, { snapshots: JSON.parse(text) })
-    expect(second.gear.getCircuitStates('gpt').map(({ state }) => state)).toEqual(['open', 'open', 'closed', 'open'])
+    expect(second.gear.getCircuitStates('gpt').map(({ state }) => state)).toEqual([
+      'open',
+      'open',
+      'closed',
+      'open',
+    ])
     expect(second.gear.getStatus({ name: 'b' })).toMatchObject({ held: true, cause: { why: 'restored' } })
     second.clock.advance(1000)
     expect(second.gear.getCircuitState({ name: 'a' })).toBe('half-open')
@@ -430,9 +458,12 @@ describe('snapshots', () => {
     const first = rig([flaky('a', { circuitBreaker: { threshold: Infinity, cooldownBackoff: () => 5000 } })])
     first.gear.openCircuit()
     const saved = JSON.parse(JSON.stringify(first.gear.snapshots()))
-    const second = rig([flaky('a', { circuitBreaker: { threshold: 1, cooldownMs: 700, maxRetryAfterMs: 0 } })], {
-      snapshots: saved,
-    })
+    const second = rig(
+      [flaky('a', { circuitBreaker: { threshold: 1, cooldownMs: 700, maxRetryAfterMs: 0 } })],
+      {
+        snapshots: saved,
+      },
+    )
     expect(second.gear.getStatus()?.retryAfterMs).toBe(700)
   })
 
@@ -522,10 +553,13 @@ describe('a listener that throws', () => {
   it.each(HOSTILE)('%s, later, in a promise: nothing is left unhandled', async (_name, thrown) => {
     const unhandled = await unhandledIn(async () => {
       const later = () => Promise.reject(thrown)
-      const { gear } = rig([flaky('a', { circuitBreaker: { threshold: 1, onStateChange: later } }), flaky('b')], {
-        onStateChange: later,
-        onEvent: later,
-      })
+      const { gear } = rig(
+        [flaky('a', { circuitBreaker: { threshold: 1, onStateChange: later } }), flaky('b')],
+        {
+          onStateChange: later,
+          onEvent: later,
+        },
+      )
       gear.on('transition', later)
       expect(await gear.call('a')).toBe('from b')
     })
@@ -583,7 +617,9 @@ describe('waiting for a circuit', () => {
   })
 
   it('nobody waits for a circuit that is held without an end', async () => {
-    const { gear } = rig([{ name: 'a', invoke: never, circuitBreaker: true }], { whenAllOpen: { waitMs: 50_000 } })
+    const { gear } = rig([{ name: 'a', invoke: never, circuitBreaker: true }], {
+      whenAllOpen: { waitMs: 50_000 },
+    })
     gear.openCircuit({}, { hold: true })
     expect(await errorOf(gear.call('x'))).toMatchObject({ code: 'ERR_CIRCUIT_OPEN', retryAfterMs: undefined })
   })
