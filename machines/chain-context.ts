@@ -54,7 +54,10 @@ export function backoffMs(context: ChainContext, event: AttemptFailed): number {
 export function specialList(context: ChainContext, event: AttemptFailed): readonly string[] {
   const route = event.verdict.fallback
   if (route !== 'context-window' && route !== 'content-policy') return []
-  const listed = context.plan.lists[route][context.target ?? ''] ?? []
+  // a target may be called like a property that every object has
+  const lists = context.plan.lists[route]
+  const target = context.target ?? ''
+  const listed = (Object.hasOwn(lists, target) ? lists[target] : undefined) ?? []
   return [...new Set(listed)].filter((name) => !context.asked.includes(name))
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { SavedCircuit } from '../../machines/breaker-events.ts'
 import { checkSaved, resolveBreaker } from './breaker-options.ts'
 import type { CircuitBreakerOptions, ResolvedBreaker } from './breaker-options.ts'
+import type { BreakerStatus } from './breaker-status.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import type { Surroundings } from './circuit-breaker.ts'
 import { takeRuntime } from './create-breaker.ts'
@@ -99,9 +100,10 @@ export class Buckets {
     const oldest = loose
       .filter(([name]) => this.#entries.has(name))
       .sort(([, a], [, b]) => a.usedAt - b.usedAt)
+    const flows = ({ held, state }: BreakerStatus) => !held && (state === 'closed' || state === 'degraded')
     const victim =
       oldest.find(([, { breaker }]) => breaker.isIdle) ??
-      oldest.find(([, { breaker }]) => breaker.getStatus().state === 'closed') ??
+      oldest.find(([, { breaker }]) => flows(breaker.getStatus())) ??
       oldest.find(([, { breaker }]) => !breaker.getStatus().held)
     if (victim !== undefined) return this.#evict(...victim)
     const text = `All ${this.#maxBuckets} circuits are declared or held; raise maxBuckets, or end a hold.`

