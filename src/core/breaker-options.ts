@@ -7,7 +7,15 @@ import { ConfigError } from './errors.ts'
 import type { Transition } from './transition.ts'
 import { resolveTripping } from './tripping-options.ts'
 import type { TrippingOption, TrippingPolicy } from './tripping-options.ts'
-import { checkBoolean, checkFunction, checkKeys, checkNumber, checkWord } from './validate.ts'
+import {
+  checkBoolean,
+  checkFunction,
+  checkKeys,
+  checkNumber,
+  checkObject,
+  checkWord,
+  given,
+} from './validate.ts'
 
 /** Called once per real change of state, after the commit; what it throws is logged. */
 export type OnStateChange = (
@@ -80,7 +88,8 @@ export interface ResolvedBreaker {
   readonly source: CircuitBreakerOptions
 }
 
-const KEYS: readonly (keyof CircuitBreakerOptions)[] = [
+/** The names of all options of a breaker. */
+export const BREAKER_KEYS: readonly (keyof CircuitBreakerOptions)[] = [
   'threshold',
   'cooldownMs',
   'cooldownBackoff',
@@ -114,13 +123,13 @@ const SHARE = { min: 0, max: 1, above: true }
  * @throws ConfigError for an unknown key or word, or a conflict
  */
 export function resolveBreaker(options: CircuitBreakerOptions = {}, path = ''): ResolvedBreaker {
-  checkKeys(path, options, KEYS)
+  checkKeys(path, options, BREAKER_KEYS)
   const at = (key: string) => (path === '' ? key : `${path}.${key}`)
   const number = (
     key: keyof CircuitBreakerOptions,
     standard: number,
     range: Parameters<typeof checkNumber>[2],
-  ) => checkNumber(at(key), options[key] ?? standard, range)
+  ) => checkNumber(at(key), given<unknown>(options[key], standard), range)
 
   const threshold = number('threshold', 5, COUNT_OR_NEVER)
   const { rules, custom } = resolveTripping(options.tripping, options.threshold, threshold, at('tripping'))
@@ -135,7 +144,10 @@ export function resolveBreaker(options: CircuitBreakerOptions = {}, path = ''): 
     halfOpenProbes,
     halfOpenSuccessRatio: number('halfOpenSuccessRatio', 1, SHARE),
     halfOpenConcurrency: number('halfOpenConcurrency', halfOpenProbes, { ...COUNT, max: halfOpenProbes }),
-    halfOpenVerdict: checkWord(at('halfOpenVerdict'), options.halfOpenVerdict ?? 'all', ['all', 'early']),
+    halfOpenVerdict: checkWord(at('halfOpenVerdict'), given(options.halfOpenVerdict, 'all'), [
+      'all',
+      'early',
+    ]),
   }
   return {
     policy,
@@ -143,10 +155,10 @@ export function resolveBreaker(options: CircuitBreakerOptions = {}, path = ''): 
     probeLeaseMs: number('probeLeaseMs', 60_000, { min: 0, above: true }),
     leaseIsDefault: options.probeLeaseMs === undefined,
     isolateByModel: checkBoolean(at('isolateByModel'), options.isolateByModel) ?? false,
-    observe: checkWord(at('mode'), options.mode ?? 'enforce', ['enforce', 'observe']) === 'observe',
+    observe: checkWord(at('mode'), given(options.mode, 'enforce'), ['enforce', 'observe']) === 'observe',
     shouldCount: checkFunction(at('shouldCount'), options.shouldCount),
     onStateChange: checkFunction(at('onStateChange'), options.onStateChange),
-    snapshot: options.snapshot && checkSaved(options.snapshot, at('snapshot')),
+    snapshot: options.snapshot === undefined ? undefined : checkSaved(options.snapshot, at('snapshot')),
     stackTraces: checkBoolean(at('stackTraces'), options.stackTraces) ?? false,
     source: options,
   }
@@ -159,19 +171,19 @@ function resolveBackoff(
   if (option === undefined) return null
   if (typeof option === 'function') return option
   checkKeys(path, option, ['multiplier', 'maxMs', 'minMs', 'jitter'])
-  const maxMs = checkNumber(`${path}.maxMs`, option.maxMs ?? Infinity, { min: 0, infinite: true })
+  const maxMs = checkNumber(`${path}.maxMs`, given(option.maxMs, Infinity), { min: 0, infinite: true })
   return {
     multiplier: checkNumber(`${path}.multiplier`, option.multiplier, { min: 1 }),
     maxMs,
-    minMs: checkNumber(`${path}.minMs`, option.minMs ?? 0, { min: 0, max: maxMs }),
-    jitter: checkWord(`${path}.jitter`, option.jitter ?? 'full', ['full', 'equal', 'none']),
+    minMs: checkNumber(`${path}.minMs`, given(option.minMs, 0), { min: 0, max: maxMs }),
+    jitter: checkWord(`${path}.jitter`, given(option.jitter, 'full'), ['full', 'equal', 'none']),
   }
 }
 
 function resolveKinds(option: CircuitBreakerOptions['kinds'], path: string): Record<string, KindPolicy> {
   const kinds: Record<string, KindPolicy> = {}
   if (option === undefined) return kinds
-  for (const [name, kind] of Object.entries(checkKeys(path, option, Object.keys(option)))) {
+  for (const [name, kind] of Object.entries(checkObject(path, option))) {
     const at = `${path}.${name}`
     const { threshold, cooldownMs, immediateOpen } = checkKeys(at, kind, [
       'threshold',
@@ -193,7 +205,7 @@ function resolveKinds(option: CircuitBreakerOptions['kinds'], path: string): Rec
 function resolveDegradation(option: CircuitBreakerOptions['degradation'], path: string): number | null {
   if (option === undefined) return null
   checkKeys(path, option, ['at'])
-  const share = checkNumber(`${path}.at`, option.at ?? 0.6, SHARE)
+  const share = checkNumber(`${path}.at`, given(option.at, 0.6), SHARE)
   if (share < 1) return share
   throw new RangeError(`${path}.at is ${share}; it must be a number greater than 0 and below 1.`)
 }

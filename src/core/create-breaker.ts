@@ -8,6 +8,7 @@ import type { Journal } from './journal.ts'
 import { Notifier, silentLogger } from './notifier.ts'
 import type { Logger } from './notifier.ts'
 import { tellTransition } from './tell-transition.ts'
+import { checkFunction, checkMethods } from './validate.ts'
 
 /** What is around a breaker or a switchgear rather than a rule of it. */
 export interface RuntimeOptions {
@@ -42,7 +43,11 @@ function careful(random: Random): Random {
 export function takeRuntime(
   options: RuntimeOptions,
 ): Required<Omit<RuntimeOptions, 'journal'>> & Pick<RuntimeOptions, 'journal'> {
-  const { clock = systemClock, logger = silentLogger, journal } = options
+  const clock =
+    checkMethods('clock', options.clock, ['now', 'wall', 'setTimeout', 'clearTimeout']) ?? systemClock
+  const logger = checkMethods('logger', options.logger, ['info', 'warn', 'error']) ?? silentLogger
+  const journal = checkMethods('journal', options.journal, ['append'])
+  checkFunction('random', options.random)
   const random = options.random === undefined ? systemRandom : careful(options.random)
   return { clock, random, logger, ...(journal && { journal }) }
 }

@@ -1,5 +1,6 @@
 import type { Verdict } from '../classify/verdict.ts'
 import type { CircuitState } from '../../machines/circuit-state.ts'
+import { BREAKER_KEYS } from './breaker-options.ts'
 import type { CircuitBreakerOptions } from './breaker-options.ts'
 import type { RuntimeOptions } from './create-breaker.ts'
 import { ConfigError } from './errors.ts'
@@ -8,6 +9,7 @@ import { createSwitchgear } from './switchgear.ts'
 import type { Switchgear } from './switchgear.ts'
 import type { SwitchgearEvent } from './switchgear-options.ts'
 import type { RetryOptions, TargetOptions } from './target-options.ts'
+import { checkKeys, checkNumber } from './validate.ts'
 
 /** What a decorator tells of a call, through the hooks that came with it. */
 export interface CircuitChangedReport {
@@ -140,6 +142,7 @@ export function withCircuitBreaker<Request, Result, Part = unknown>(
     journal,
     ...rules
   } = options
+  checkDecorator(options)
   const name = nameOf(inner)
   const reports = new Map<string, CallHooks>()
   const onEvent = (event: SwitchgearEvent) => {
@@ -150,10 +153,8 @@ export function withCircuitBreaker<Request, Result, Part = unknown>(
     hooks?.onReport?.({ ...hooks.ids, kind: 'circuit-changed', provider: name, from, to, reason })
     onStateChange?.(to, reason)
   }
-  const circuitBreaker = {
-    ...trialOf(halfOpenSuccessThreshold, rules),
-    ...thresholdOf(failureThreshold, rules),
-  }
+  const threshold = failureThreshold === undefined ? {} : { threshold: failureThreshold }
+  const circuitBreaker = { ...trialOf(halfOpenSuccessThreshold, rules), ...rules, ...threshold }
   const runtime = {
     ...(clock && { clock }),
     ...(random && { random }),
@@ -169,18 +170,32 @@ export function withCircuitBreaker<Request, Result, Part = unknown>(
   return overGear(name, streamsOf(inner), gear, reports)
 }
 
-function thresholdOf(
-  failureThreshold: number | undefined,
-  rules: CircuitBreakerOptions,
-): CircuitBreakerOptions {
-  if (failureThreshold === undefined) return rules
-  if (rules.threshold !== undefined) throw twice('failureThreshold', 'threshold')
-  return { ...rules, threshold: failureThreshold }
+const SUCCESSES = { min: 1, integer: true }
+const DECORATOR_KEYS = [
+  'failureThreshold',
+  'halfOpenSuccessThreshold',
+  'clock',
+  'random',
+  'logger',
+  'journal',
+  ...BREAKER_KEYS,
+]
+
+function checkDecorator(options: WithCircuitBreakerOptions): void {
+  checkKeys('', options, DECORATOR_KEYS)
+  const { failureThreshold, halfOpenSuccessThreshold } = options
+  if (failureThreshold !== undefined)
+    checkNumber('failureThreshold', failureThreshold, { ...SUCCESSES, infinite: true })
+  if (halfOpenSuccessThreshold !== undefined)
+    checkNumber('halfOpenSuccessThreshold', halfOpenSuccessThreshold, SUCCESSES)
+  if (failureThreshold !== undefined && options.threshold !== undefined)
+    throw twice('failureThreshold', 'threshold')
+  if (halfOpenSuccessThreshold !== undefined && options.halfOpenProbes !== undefined) {
+    throw twice('halfOpenSuccessThreshold', 'halfOpenProbes')
+  }
 }
 
 function trialOf(successes: number | undefined, rules: CircuitBreakerOptions): CircuitBreakerOptions {
-  if (successes !== undefined && rules.halfOpenProbes !== undefined)
-    throw twice('halfOpenSuccessThreshold', 'halfOpenProbes')
   if (rules.halfOpenProbes !== undefined) return {}
   return {
     halfOpenProbes: successes ?? 2,

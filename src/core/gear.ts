@@ -53,6 +53,7 @@ export class Gear<Request, Result, Part> {
     this.budget = budget === null ? undefined : new RetryBudget(...budget)
     this.targets = options.targets.map((target, i) => new Target(target, i, this.limits))
     this.byName = byName(this.targets)
+    checkBuckets(this.targets)
     this.plan = this.#plan()
     const rules = sharedRules(this.targets)
     const around = { clock, random, notifier: this.notifier, journal, onChange: () => this.#wake() }
@@ -154,6 +155,23 @@ export class Gear<Request, Result, Part> {
     if (this.#running > 0) await (this.#closing ??= Promise.withResolvers<void>()).promise
     this.limits.close()
     this.buckets.close()
+  }
+}
+
+/** A model may be called anything, so nobody else's bucket may begin like those of a target that isolates. */
+function checkBuckets(
+  targets: readonly { readonly name: string; readonly bucket: string; readonly isolates: boolean }[],
+): void {
+  for (const { name, bucket, isolates } of targets) {
+    const other = isolates ? targets.find((target) => target.bucket.startsWith(`${bucket}/`)) : undefined
+    if (other === undefined) continue
+    throw new ConfigError(
+      `'${name}' isolates by model, and '${other.name}' has a bucket that looks like one of its models.`,
+      {
+        path: 'targets',
+        hint: `Give '${name}' another bucket.`,
+      },
+    )
   }
 }
 

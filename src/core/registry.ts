@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { SavedCircuit } from '../../machines/breaker-events.ts'
-import { checkSaved, resolveBreaker } from './breaker-options.ts'
+import { BREAKER_KEYS, checkSaved, resolveBreaker } from './breaker-options.ts'
 import type { CircuitBreakerOptions, ResolvedBreaker } from './breaker-options.ts'
 import type { BreakerStatus } from './breaker-status.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
@@ -13,7 +13,7 @@ import type { SupervisorRef } from './host.ts'
 import { Notifier } from './notifier.ts'
 import { tellTransition } from './tell-transition.ts'
 import type { Transition } from './transition.ts'
-import { checkNumber } from './validate.ts'
+import { checkKeys, checkNumber } from './validate.ts'
 
 export interface RegistryLimits {
   /** Most breakers at a time; an integer ≥ 1. Default 500. */
@@ -128,6 +128,8 @@ export class Buckets {
   }
 }
 
+const REGISTRY_KEYS = ['maxBuckets', 'idleMs', 'clock', 'random', 'logger', 'journal', ...BREAKER_KEYS]
+
 /** Options of a registry: its bounds, and defaults for every breaker in it. */
 export interface RegistryOptions extends RegistryLimits, RuntimeOptions, CircuitBreakerOptions {}
 
@@ -157,6 +159,7 @@ export interface BreakerRegistry {
  * ```
  */
 export function createBreakerRegistry(options: RegistryOptions = {}): BreakerRegistry {
+  checkKeys('', options, REGISTRY_KEYS)
   const { maxBuckets, idleMs, clock: _c, random: _r, logger: _l, journal: _j, ...defaults } = options
   resolveBreaker(defaults)
   const { clock, random, logger, journal } = takeRuntime(options)

@@ -7,7 +7,15 @@ import { ConfigError } from './errors.ts'
 import type { RegistryLimits } from './registry.ts'
 import type { TargetOptions } from './target-options.ts'
 import type { Transition } from './transition.ts'
-import { checkFunction, checkKeys, checkNumber, checkWord } from './validate.ts'
+import {
+  checkFunction,
+  checkKeys,
+  checkList,
+  checkNumber,
+  checkObject,
+  checkWord,
+  given,
+} from './validate.ts'
 
 /** Something that happened, for whoever listens. Names, kinds and numbers only. */
 export type SwitchgearEvent =
@@ -99,6 +107,7 @@ export function checkSwitchgear(options: { readonly [Key in keyof SwitchgearOpti
   for (const key of ['fallbackOn', 'detectSoftFailure', 'onStateChange', 'onEvent'] as const) {
     checkFunction(key, options[key])
   }
+  if (options.snapshots !== undefined) checkObject('snapshots', options.snapshots)
   if (!Array.isArray(options.targets) || options.targets.length === 0) {
     throw new ConfigError('targets is empty.', { path: 'targets', hint: 'Give one target at least.' })
   }
@@ -116,8 +125,8 @@ export function resolveBudget(option: SwitchgearOptions['retryBudget'] = {}): [n
   if (option === false) return null
   checkKeys('retryBudget', option, ['capacity', 'perCall'])
   return [
-    checkNumber('retryBudget.capacity', option.capacity ?? 10, { min: 0, infinite: true }),
-    checkNumber('retryBudget.perCall', option.perCall ?? 0.2, { min: 0 }),
+    checkNumber('retryBudget.capacity', given(option.capacity, 10), { min: 0, infinite: true }),
+    checkNumber('retryBudget.perCall', given(option.perCall, 0.2), { min: 0 }),
   ]
 }
 
@@ -127,9 +136,9 @@ export function checkLists(
   lists: Readonly<Record<string, readonly string[]>> = {},
   names: ReadonlySet<string>,
 ): Readonly<Record<string, readonly string[]>> {
-  for (const [from, list] of Object.entries(lists)) {
-    for (const name of [from, ...list]) {
-      if (names.has(name)) continue
+  for (const [from, list] of Object.entries(checkObject(path, lists))) {
+    for (const name of [from, ...checkList(`${path}.${from}`, list)]) {
+      if (typeof name === 'string' && names.has(name)) continue
       const hint = `Known targets: ${[...names].join(', ')}.`
       throw new ConfigError(`${path} names '${name}', which is no target.`, { path: `${path}.${from}`, hint })
     }

@@ -8,7 +8,7 @@ import type { Buckets } from './registry.ts'
 import { TargetStats } from './stats.ts'
 import { TARGET_KEYS } from './target-options.ts'
 import type { TargetOptions } from './target-options.ts'
-import { checkFunction, checkKeys, checkNumber, checkWord } from './validate.ts'
+import { checkFunction, checkKeys, checkList, checkNumber, checkWord, given } from './validate.ts'
 
 const LIMIT = { min: 0, above: true, infinite: true }
 
@@ -32,13 +32,13 @@ export class Target<Request, Result, Part> {
   #buckets: Buckets | undefined
 
   constructor(options: TargetOptions<Request, Result, Part>, index: number, limits: Limits) {
+    const path = `targets[${index}]`
+    checkTarget(path, options)
     this.index = index
     this.name = options.name ?? (index === 0 ? 'primary' : `fallback[${index - 1}]`)
     this.options = options
-    const path = `targets[${index}]`
-    checkTarget(path, options)
     const number = (key: 'timeoutMs' | 'firstContentTimeoutMs' | 'idleTimeoutMs', standard: number) =>
-      checkNumber(`${path}.${key}`, options[key] ?? standard, LIMIT)
+      checkNumber(`${path}.${key}`, given(options[key], standard), LIMIT)
     this.timeoutMs = number('timeoutMs', 60_000)
     const firstContentMs = number('firstContentTimeoutMs', 30_000)
     const idleMs = number('idleTimeoutMs', 30_000)
@@ -115,24 +115,19 @@ function checkTarget(path: string, options: Unchecked): void {
       hint: 'Give a name.',
     })
   }
-  const statuses = options.nonRetryableStatus
-  if (statuses !== undefined && !Array.isArray(statuses)) {
-    throw new ConfigError(`${path}.nonRetryableStatus is no list.`, {
-      path: `${path}.nonRetryableStatus`,
-      hint: 'Give a list of statuses, as [500].',
-    })
-  }
+  if (options.nonRetryableStatus !== undefined)
+    checkList(`${path}.nonRetryableStatus`, options.nonRetryableStatus)
   if (options.surface !== undefined) checkWord(`${path}.surface`, options.surface, ['model', 'tool'])
 }
 
 function checkRetry(path: string, options: Unchecked): Omit<PlannedTarget, 'name'> {
-  const retry = checkKeys(`${path}.retry`, options.retry ?? {}, ['baseMs', 'multiplier', 'maxMs'])
+  const retry = checkKeys(`${path}.retry`, given(options.retry, {}), ['baseMs', 'multiplier', 'maxMs'])
   return {
-    maxRetries: checkNumber(`${path}.maxRetries`, options.maxRetries ?? 2, { min: 0, integer: true }),
+    maxRetries: checkNumber(`${path}.maxRetries`, given(options.maxRetries, 2), { min: 0, integer: true }),
     retry: {
-      baseMs: checkNumber(`${path}.retry.baseMs`, retry.baseMs ?? 500, { min: 0 }),
-      multiplier: checkNumber(`${path}.retry.multiplier`, retry.multiplier ?? 2, { min: 1 }),
-      maxMs: checkNumber(`${path}.retry.maxMs`, retry.maxMs ?? 10_000, { min: 0 }),
+      baseMs: checkNumber(`${path}.retry.baseMs`, given(retry['baseMs'], 500), { min: 0 }),
+      multiplier: checkNumber(`${path}.retry.multiplier`, given(retry['multiplier'], 2), { min: 1 }),
+      maxMs: checkNumber(`${path}.retry.maxMs`, given(retry['maxMs'], 10_000), { min: 0 }),
     },
   }
 }

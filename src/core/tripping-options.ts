@@ -1,6 +1,6 @@
 import type { TrippingRule } from '../../machines/tripping.ts'
 import { ConfigError } from './errors.ts'
-import { checkKeys, checkNumber, checkWord } from './validate.ts'
+import { checkKeys, checkNumber, checkWord, given } from './validate.ts'
 
 /**
  * A tripping policy of your own. One instance may serve many buckets: `key` is the resolved model under
@@ -77,7 +77,7 @@ export function resolveTripping(
   path: string,
 ): Tripping {
   const standard: TrippingOption = { kind: 'consecutive', threshold }
-  const list = Array.isArray(option) ? (option as readonly TrippingOption[]) : [option ?? standard]
+  const list = Array.isArray(option) ? (option as readonly TrippingOption[]) : [given(option, standard)]
   if (list.length === 0)
     throw new ConfigError(`${path} is an empty list.`, { path, hint: 'Give one rule at least.' })
   const single = list.length === 1 && !Array.isArray(option)
@@ -111,7 +111,7 @@ function resolveRule(
 ): [TrippingRule, TrippingPolicy | null] {
   if (isPolicy(option)) return [{ kind: 'custom' }, option]
   if (!isRule(option)) {
-    throw new ConfigError(`${path} is neither a rule nor a policy.`, {
+    throw new ConfigError(`${path} is ${String(option)}; that is neither a rule nor a policy.`, {
       path,
       hint: `Give {kind: …}, one of ${Object.keys(RULE_KEYS).join(', ')}, or an object with onSuccess, onFailure and reset.`,
     })
@@ -126,7 +126,10 @@ function checkRule(rule: TrippingRuleOption, threshold: number, path: string): T
     checkNumber(`${path}.${key}`, value, range)
   switch (rule.kind) {
     case 'consecutive':
-      return { kind: 'consecutive', threshold: number('threshold', rule.threshold ?? threshold, THRESHOLD) }
+      return {
+        kind: 'consecutive',
+        threshold: number('threshold', given(rule.threshold, threshold), THRESHOLD),
+      }
     case 'leaky':
       return { kind: 'leaky', threshold: number('threshold', rule.threshold, THRESHOLD) }
     case 'rolling':

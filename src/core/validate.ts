@@ -44,17 +44,45 @@ export function checkWord<T extends string>(path: string, value: unknown, words:
   })
 }
 
+/** The value, or the standard where nothing is given; null is something. */
+export function given<T>(value: T | undefined, standard: T): T {
+  return value === undefined ? standard : value
+}
+
+/** The object, or a ConfigError. */
+export function checkObject(path: string, value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>
+  throw new ConfigError(`${path || 'options'} is ${show(value)}; it must be an object.`, { path })
+}
+
+/** The list, or a ConfigError. */
+export function checkList(path: string, value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw new ConfigError(`${path} is ${show(value)}; it must be a list.`, { path })
+}
+
+/** The object with these methods, undefined, or a ConfigError. */
+export function checkMethods<T>(path: string, value: T | undefined, names: readonly string[]): T | undefined {
+  if (value === undefined) return undefined
+  const methods = value as Record<string, unknown> | null
+  const missing = names.filter((name) => typeof methods?.[name] !== 'function')
+  if (missing.length === 0) return value
+  throw new ConfigError(`${path} lacks ${missing.join(', ')}.`, {
+    path,
+    hint: `It must have ${names.join(', ')}.`,
+  })
+}
+
 /** Refuses what is no object and every key that nobody reads. */
 export function checkKeys(path: string, value: unknown, keys: readonly string[]): Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new ConfigError(`${path} is ${show(value)}; it must be an object.`, { path })
-  }
-  for (const key of Object.keys(value)) {
+  const options = checkObject(path, value)
+  for (const key of Object.keys(options)) {
     if (keys.includes(key)) continue
     const at = path === '' ? key : `${path}.${key}`
     throw new ConfigError(`Unknown option ${at}.`, { path: at, hint: didYouMean(key, keys) })
   }
-  return value as Record<string, unknown>
+  return options
 }
 
 /** "Did you mean …" for a misspelt name, or the list of the right ones. */
