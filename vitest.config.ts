@@ -16,14 +16,6 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    // these name faults that are not mended yet: null as an option, corners of streams after their end, of real timers and of hooks
-    exclude: [
-      'test/core/!(options).test.ts',
-      'test/library/clock-and-limits.test.ts',
-      'test/library/decorators.test.ts',
-      'test/library/stream.test.ts',
-      'test/library/switchgear.test.ts',
-    ],
     testTimeout: 60_000,
     restoreMocks: true,
     setupFiles: ['test/support/fixed-seed.ts'],

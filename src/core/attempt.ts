@@ -1,7 +1,8 @@
 import type { Verdict } from '../classify/verdict.ts'
 import { classify } from '../classify/classify.ts'
-import { verdictOf } from '../classify/failure-table.ts'
+import { isVerdict, verdictOf } from '../classify/failure-table.ts'
 import { AttemptTimeoutError, SwitchgearError } from './errors.ts'
+import { isPlainPromise } from './execute.ts'
 import type { Limit } from './errors.ts'
 import type { LimitQueue, Limited } from './limits.ts'
 import type { Run } from './run.ts'
@@ -67,7 +68,8 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
     } catch (error) {
       return this.fail(error)
     }
-    const promise = answer instanceof Promise ? answer : Promise.resolve(answer)
+    // a promise of a foreign class is adopted: its own `then` may do anything
+    const promise = isPlainPromise(answer) ? answer : Promise.resolve().then(() => answer)
     promise.then(
       (result: Result) => this.#answered(result),
       (error: unknown) => this.fail(error),
@@ -94,11 +96,7 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
   }
 
   #asks(what: string, question: () => boolean): boolean {
-    let yes = false
-    this.run.gear.notifier.guard(what, () => {
-      yes = question() === true
-    })
-    return yes
+    return this.run.gear.notifier.ask(what, question) === true
   }
 
   /** The attempt's own limit is over. */
@@ -160,13 +158,9 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
       surface: options.surface ?? 'model',
       ...(ownLimit && { ownLimit }),
     } as const
-    let verdict: Verdict | undefined
-    if (options.classify !== undefined && ownLimit === undefined) {
-      gear.notifier.guard('classify', () => {
-        verdict = options.classify?.(error, context)
-      })
-    }
-    return this.#adjust(verdict ?? classify(error, context), error)
+    const own = ownLimit === undefined ? options.classify : undefined
+    const verdict = own && gear.notifier.ask('classify', () => own(error, context))
+    return this.#adjust(isVerdict(verdict) ? verdict : classify(error, context), error)
   }
 
   #adjust(verdict: Verdict, error: unknown): Verdict {

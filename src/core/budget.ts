@@ -25,7 +25,8 @@ export class RetryBudget {
   }
 
   get affordsRetry(): boolean {
-    return this.#tokens >= 1
+    // ten deposits of 0.1 are one token, rounding or not
+    return this.#tokens >= 1 - 1e-9
   }
 
   withdraw(): void {

@@ -1,4 +1,3 @@
-import { SwitchgearError } from './errors.ts'
 import type { Gear } from './gear.ts'
 import { Run } from './run.ts'
 import { StreamAttempt } from './stream-attempt.ts'
@@ -50,10 +49,8 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
   }
 
   #start(): Promise<StreamAttempt<Request, Result, Part>> {
-    const { signal } = this.#options
-    if (this.#gear.closed)
-      return Promise.reject(new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.'))
-    if (signal?.aborted === true) return Promise.reject(signal.reason)
+    const obstacle = this.#gear.obstacleTo(this.#options)
+    if (obstacle !== undefined) return Promise.reject(obstacle.error)
     return new Promise((resolve, reject) => {
       const run = new Run<Request, Result, Part, StreamAttempt<Request, Result, Part>>(
         this.#gear,

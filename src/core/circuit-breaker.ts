@@ -1,3 +1,4 @@
+import type { Verdict } from '../classify/verdict.ts'
 import type { BreakerEvent, SavedCircuit } from '../../machines/breaker-events.ts'
 import { callsFlow, circuitState, savedCircuit, shiftSaved } from '../../machines/circuit-state.ts'
 import type { BreakerSnapshot, CircuitState } from '../../machines/circuit-state.ts'
@@ -7,7 +8,7 @@ import { refusalOf, statusOf } from './breaker-status.ts'
 import type { BreakerStatus } from './breaker-status.ts'
 import type { ResolvedBreaker } from './breaker-options.ts'
 import { circuitOpenError } from './errors.ts'
-import { SUCCESS, execute } from './execute.ts'
+import { SUCCESS, execute, outcomeOf } from './execute.ts'
 import type { ExecuteOptions, Work } from './execute.ts'
 import { explain } from './explain.ts'
 import type { Explanation } from './explain.ts'
@@ -17,7 +18,7 @@ import type { Counted } from './meter.ts'
 import { checkCommand } from './operator.ts'
 import type { CommandOptions } from './operator.ts'
 import { Permit } from './permit.ts'
-import type { Outcome, Refusal } from './permit.ts'
+import type { CallOfPermit, Outcome, Refusal } from './permit.ts'
 import { BreakerStats } from './stats.ts'
 import type { Transition } from './transition.ts'
 
@@ -46,7 +47,7 @@ export class CircuitBreaker {
   readonly #meter: Meter
   readonly #actor: BreakerActor
   #ids = 0
-  #permit: Permit | undefined
+  #call: CallOfPermit | undefined
   #tripError: unknown
   #warned = false
 
@@ -71,7 +72,15 @@ export class CircuitBreaker {
   }
 
   /** Asks for admission. Never throws, never waits. */
-  tryAcquire(): Permit | Refusal {
+  tryAcquire(call?: CallOfPermit): Permit | Refusal {
+    this.#call = call
+    const answer = this.#acquire()
+    this.#call = undefined
+    if (answer.admitted) answer.call = call
+    return answer
+  }
+
+  #acquire(): Permit | Refusal {
     const { clock } = this.#around
     if (this.#actor.due !== Infinity) this.#actor.catchUp(clock.now())
     if (this.#actor.flows)
@@ -131,14 +140,15 @@ export class CircuitBreaker {
       )
         return
     } else stats[outcome.outcome]++
+    if (this.#actor.gone) return
     this.#actor.catchUp(now)
     this.#actor.endLease(permit.id)
     if (permit.generation === -1) return
-    this.#permit = permit
+    this.#call = permit.call
     if (!this.isCurrent(permit, now)) this.#late(permit, outcome, now)
     else if (permit.probe) this.#settleProbe(permit, outcome, now)
     else if (outcome.outcome !== 'neutral') this.#count(outcome, outcome.latencyMs ?? latencyMs, now)
-    this.#permit = undefined
+    this.#call = undefined
   }
 
   #late({ generation }: Permit, outcome: Outcome, at: number): void {
@@ -172,7 +182,9 @@ export class CircuitBreaker {
   #count(outcome: Outcome, latencyMs: number, at: number): void {
     const generation = this.#actor.generation
     if (outcome.outcome === 'success') {
-      if (!this.#meter.success(latencyMs, at) && !this.#actor.degraded) return
+      const noteworthy = this.#meter.success(latencyMs, at)
+      if (this.#meter.failures === 0) this.#tripError = undefined
+      if (!noteworthy && !this.#actor.degraded) return
       const reading = this.#meter.reading(at)
       this.#actor.send({ type: 'call.succeeded', at, generation, reading, roll: this.#actor.roll })
     } else if (outcome.outcome === 'failure') {
@@ -242,6 +254,11 @@ export class CircuitBreaker {
     return execute(this, work, options)
   }
 
+  /** What a verdict means for this breaker, after its own `shouldCount`. */
+  outcomeOf(error: unknown, verdict: Verdict): Outcome {
+    return outcomeOf(this.options.shouldCount, this.#around.notifier, error, verdict)
+  }
+
   /** The error of a refusal, for whoever has to throw. */
   refusalError(refusal: Refusal, target = this.name, model = this.model): Error {
     const { retryAfterMs } = refusal
@@ -259,6 +276,7 @@ export class CircuitBreaker {
 
   /** The refusal that the next admission would get; undefined = it says yes. Changes nothing. */
   refusal(): Refusal | undefined {
+    if (this.#actor.gone) return undefined
     const now = this.#now
     return refusalOf(this.#actor.view(now), this.#actor.leases, now)
   }
@@ -346,18 +364,20 @@ export class CircuitBreaker {
 
   #moved(event: BreakerEvent | undefined, from: CircuitState, to: CircuitState): void {
     const { journal, notifier, onTransition, onChange } = this.#around
-    const call = this.#permit?.call
+    const call = this.#call
     if (journal !== undefined && event !== undefined) {
       notifier.add(() => journal.append({ bucket: this.name, event, from, to, call: call?.id }))
     }
     if (from !== to && event?.type !== 'resumed') {
       const change = this.#transition(from, to, call)
       notifier.add(() => onTransition(change))
+      const hear = call?.onTransition
+      if (hear !== undefined) notifier.add(() => hear(change))
     }
     if (onChange !== undefined) notifier.add(onChange)
   }
 
-  #transition(from: CircuitState, to: CircuitState, call: Permit['call']): Transition {
+  #transition(from: CircuitState, to: CircuitState, call: CallOfPermit | undefined): Transition {
     const { cause, generation, since: at, openUntil } = this.#actor.snapshot.context
     const { consecutiveFailures } = this.#meter
     const model = this.model ?? call?.model

@@ -7,8 +7,9 @@ import { ConfigError } from './errors.ts'
 import { causeInWords } from './explain.ts'
 import { createSwitchgear } from './switchgear.ts'
 import type { Switchgear } from './switchgear.ts'
-import type { SwitchgearEvent } from './switchgear-options.ts'
+import type { CallOptions } from './switchgear-options.ts'
 import type { RetryOptions, TargetOptions } from './target-options.ts'
+import type { Transition } from './transition.ts'
 import { checkKeys, checkNumber } from './validate.ts'
 
 /** What a decorator tells of a call, through the hooks that came with it. */
@@ -89,20 +90,19 @@ function toTarget<Request, Result, Part>(
 
 const nameOf = (inner: Decoratable<never, unknown>) => inner.name || 'anonymous'
 
+type Hear = (transition: Transition, hooks: CallHooks) => unknown
+
 /** A provider whose calls run through a switchgear of one purpose. */
 function overGear<Request, Result, Part>(
   name: string,
   streams: boolean,
   gear: Switchgear<Passed<Request>, Result, Part>,
-  reports?: Map<string, CallHooks>,
+  hear?: Hear,
 ): Provider<Request, Result, Part> {
-  let calls = 0
-  const options = (hooks: CallHooks | undefined) => {
-    const id = `${name}-${++calls}`
-    if (hooks?.onReport !== undefined) reports?.set(id, hooks)
-    const done = { report: () => void reports?.delete(id) }
-    return { id, ...done, ...(hooks?.signal && { signal: hooks.signal }) }
-  }
+  const options = (hooks: CallHooks | undefined): CallOptions => ({
+    ...(hooks?.signal && { signal: hooks.signal }),
+    ...(hooks && hear && { onTransition: (transition) => hear(transition, hooks) }),
+  })
   return {
     name,
     complete: (request, hooks) => gear.call({ request, hooks }, options(hooks)),
@@ -144,17 +144,13 @@ export function withCircuitBreaker<Request, Result, Part = unknown>(
   } = options
   checkDecorator(options)
   const name = nameOf(inner)
-  const reports = new Map<string, CallHooks>()
-  const onEvent = (event: SwitchgearEvent) => {
-    if (event.type !== 'circuit_state') return
-    const { from, to, call } = event
-    const reason = causeInWords(event.cause)
-    const hooks = call === undefined ? undefined : reports.get(call)
-    hooks?.onReport?.({ ...hooks.ids, kind: 'circuit-changed', provider: name, from, to, reason })
-    onStateChange?.(to, reason)
-  }
+  const hear: Hear = ({ from, to, cause }, { onReport, ids }) =>
+    onReport?.({ ...ids, kind: 'circuit-changed', provider: name, from, to, reason: causeInWords(cause) })
   const threshold = failureThreshold === undefined ? {} : { threshold: failureThreshold }
-  const circuitBreaker = { ...trialOf(halfOpenSuccessThreshold, rules), ...rules, ...threshold }
+  const told: Pick<CircuitBreakerOptions, 'onStateChange'> = onStateChange
+    ? { onStateChange: (_from, to, _failures, _model, { cause }) => onStateChange(to, causeInWords(cause)) }
+    : {}
+  const circuitBreaker = { ...trialOf(halfOpenSuccessThreshold, rules), ...rules, ...threshold, ...told }
   const runtime = {
     ...(clock && { clock }),
     ...(random && { random }),
@@ -163,11 +159,10 @@ export function withCircuitBreaker<Request, Result, Part = unknown>(
   }
   const gear = createSwitchgear({
     targets: [{ ...toTarget(inner, name), circuitBreaker }],
-    onEvent,
     retryBudget: false,
     ...runtime,
   })
-  return overGear(name, streamsOf(inner), gear, reports)
+  return overGear(name, streamsOf(inner), gear, hear)
 }
 
 const SUCCESSES = { min: 1, integer: true }

@@ -1,6 +1,7 @@
 import { classify } from '../classify/classify.ts'
 import type { Verdict } from '../classify/verdict.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
+import type { Notifier } from './notifier.ts'
 import type { Outcome, Permit } from './permit.ts'
 
 export interface ExecuteOptions {
@@ -18,20 +19,17 @@ export const NEUTRAL: Outcome = Object.freeze({ outcome: 'neutral' })
 type ShouldCount = CircuitBreaker['options']['shouldCount']
 
 /** The column "counts" of a verdict, after the user's own `shouldCount`. */
-export function outcomeOf(shouldCount: ShouldCount, error: unknown, verdict: Verdict): Outcome {
+export function outcomeOf(
+  shouldCount: ShouldCount,
+  notifier: Notifier,
+  error: unknown,
+  verdict: Verdict,
+): Outcome {
   if (verdict.outcome === 'success') return SUCCESS
-  if (!counts(shouldCount, error, verdict)) return NEUTRAL
+  const asked = shouldCount !== undefined && verdict.failure !== 'aborted'
+  const own = asked ? notifier.ask('shouldCount', () => shouldCount(error, verdict)) : undefined
+  if (!(typeof own === 'boolean' ? own : verdict.outcome === 'failure')) return NEUTRAL
   return { outcome: 'failure', failure: verdict.failure, retryAfterMs: verdict.retryAfterMs, error }
-}
-
-function counts(shouldCount: ShouldCount, error: unknown, verdict: Verdict): boolean {
-  const standard = verdict.outcome === 'failure'
-  if (shouldCount === undefined || verdict.failure === 'aborted') return standard
-  try {
-    return shouldCount(error, verdict) === true
-  } catch {
-    return standard
-  }
 }
 
 /** Admission, work, settlement. */
@@ -46,14 +44,7 @@ export function execute<T>(
   if (generation > 0) return executeClosed(breaker, work, generation)
   const permit = breaker.tryAcquire()
   if (!permit.admitted) return Promise.reject(breaker.refusalError(permit))
-  let running: T | PromiseLike<T>
-  try {
-    running = work(options)
-  } catch (error) {
-    running = Promise.reject(error)
-  }
-  const visit = running instanceof Promise ? running : Promise.resolve(running)
-  const settled = visit.then(
+  const settled = begin(work, options).then(
     (value: T) => {
       breaker.settle(permit, SUCCESS)
       return value
@@ -65,15 +56,24 @@ export function execute<T>(
   return signal === undefined ? settled : orAborted(breaker, permit, settled, signal)
 }
 
+/** Starts the work. A promise of a foreign class is adopted, as its `then` may do anything. */
+function begin<T>(work: Work<T>, options: ExecuteOptions): Promise<T> {
+  try {
+    const running = work(options)
+    return isPlainPromise(running) ? running : Promise.resolve().then(() => running)
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+/** True for a promise of the language's own class. */
+export function isPlainPromise<T>(value: T | PromiseLike<T>): value is Promise<T> {
+  return value instanceof Promise && value.constructor === Promise
+}
+
 /** The closed path: a flag, the call, and a few counters. */
 function executeClosed<T>(breaker: CircuitBreaker, work: Work<T>, generation: number): Promise<T> {
-  let running: T | PromiseLike<T>
-  try {
-    running = work(NOTHING)
-  } catch (error) {
-    running = Promise.reject(error)
-  }
-  return (running instanceof Promise ? running : Promise.resolve(running)).then(
+  return begin(work, NOTHING).then(
     (value: T) => {
       breaker.succeeded(generation)
       return value
@@ -91,7 +91,7 @@ function failed(
   signal: AbortSignal | undefined,
 ): unknown {
   const callerAborted = signal?.aborted === true
-  breaker.settle(permit, outcomeOf(breaker.options.shouldCount, error, classify(error, { callerAborted })))
+  breaker.settle(permit, breaker.outcomeOf(error, classify(error, { callerAborted })))
   return callerAborted ? signal?.reason : error
 }
 
@@ -107,7 +107,9 @@ function orAborted<T>(
       breaker.settle(permit, NEUTRAL)
       reject(signal.reason)
     }
-    signal.addEventListener('abort', abort, { once: true })
+    // the work itself may have aborted it
+    if (signal.aborted) abort()
+    else signal.addEventListener('abort', abort, { once: true })
     const done = () => signal.removeEventListener('abort', abort)
     settled.then(
       (value) => {

@@ -4,13 +4,13 @@ import { RetryBudget } from './budget.ts'
 import type { ResolvedBreaker } from './breaker-options.ts'
 import type { Clock, Random } from './clock.ts'
 import { takeRuntime } from './create-breaker.ts'
-import { ConfigError } from './errors.ts'
+import { ConfigError, SwitchgearError } from './errors.ts'
 import type { SupervisorRef } from './host.ts'
 import { Limits } from './limits.ts'
 import { Notifier } from './notifier.ts'
 import { Buckets } from './registry.ts'
 import { checkLists, checkSwitchgear, resolveBudget, resolveWhenAllOpen } from './switchgear-options.ts'
-import type { SwitchgearEvent, SwitchgearOptions } from './switchgear-options.ts'
+import type { CallOptions, SwitchgearEvent, SwitchgearOptions } from './switchgear-options.ts'
 import { sharedRules } from './shared-rules.ts'
 import { Target } from './target.ts'
 import { tellTransition } from './tell-transition.ts'
@@ -97,6 +97,23 @@ export class Gear<Request, Result, Part> {
     return `call-${++this.#calls}`
   }
 
+  /** Why a call cannot even begin; it is reported all the same. */
+  obstacleTo({ signal, report }: CallOptions): { readonly error: unknown } | undefined {
+    if (!this.closed && signal?.aborted !== true) return undefined
+    const nothing = {
+      target: undefined,
+      model: undefined,
+      attempts: 0,
+      fallbackIndex: -1,
+      durationMs: 0,
+      ok: false,
+    }
+    if (report !== undefined) this.notifier.guard('report', () => report(nothing))
+    return {
+      error: this.closed ? new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.') : signal?.reason,
+    }
+  }
+
   begun(): void {
     this.#running++
     this.budget?.deposit()
@@ -110,12 +127,8 @@ export class Gear<Request, Result, Part> {
   /** What the user's `fallbackOn` says; undefined = nothing. */
   routeOf(error: unknown, verdict: Verdict, isLastTarget: boolean): 'next' | 'stop' | undefined {
     const { fallbackOn } = this.options
-    let route: 'next' | 'stop' | undefined
-    if (fallbackOn !== undefined) {
-      this.notifier.guard('fallbackOn', () => {
-        route = fallbackOn(error, { isLastTarget, verdict })
-      })
-    }
+    const route =
+      fallbackOn && this.notifier.ask('fallbackOn', () => fallbackOn(error, { isLastTarget, verdict }))
     return route === 'next' || route === 'stop' ? route : undefined
   }
 
@@ -135,7 +148,9 @@ export class Gear<Request, Result, Part> {
     if (onStateChange !== undefined) {
       guard('onStateChange', () => onStateChange(from, to, consecutiveFailures, model, transition))
     }
-    const targets = this.targets.filter((target) => target.bucketFor(transition.model) === transition.bucket)
+    const targets = this.targets.filter(
+      (target) => target.rules !== undefined && target.bucketFor(transition.model) === transition.bucket,
+    )
     if (onEvent !== undefined) {
       guard('onEvent', () =>
         onEvent({ type: 'circuit_state', targets: targets.map(({ name }) => name), ...transition }),

@@ -45,9 +45,28 @@ export class Notifier {
     }
   }
 
+  /**
+   * Asks somebody else's code about an answer or an error. What it throws is logged without its text, which may be that
+   * of the answer; a promise is no answer. undefined = it has not said anything.
+   */
+  ask<T>(what: string, question: () => T): T | undefined {
+    try {
+      const answer = question()
+      if (!(answer instanceof Promise)) return answer
+      answer.catch((error: unknown) => this.#log(what, kindOf(error)))
+      return undefined
+    } catch (error) {
+      this.#log(what, kindOf(error))
+      return undefined
+    }
+  }
+
   /** Logs an error that must not reach a call. */
   report(what: string, error: unknown): void {
-    const message = textOf(error)
+    this.#log(what, textOf(error))
+  }
+
+  #log(what: string, message: string): void {
     try {
       const told: unknown = this.logger.error({ err: { message } }, `${what} threw: ${message}`)
       // a logger that throws has nobody to tell
@@ -55,6 +74,15 @@ export class Notifier {
     } catch {
       // neither has one that throws at once
     }
+  }
+}
+
+/** What kind of thing was thrown, without its text. */
+function kindOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.name : typeof error
+  } catch {
+    return 'something'
   }
 }
 

@@ -1,3 +1,13 @@
+import type { Transition } from './transition.ts'
+
+/** The call behind a permit, as far as its breaker is concerned. */
+export interface CallOfPermit {
+  readonly id: string
+  readonly model: string | undefined
+  /** Hears the transitions that the call caused, after the commit. */
+  readonly onTransition: ((transition: Transition) => void) | undefined
+}
+
 /** The yes of a breaker: the ticket of one visit. Settle it once; later settlements do nothing. */
 export class Permit {
   readonly admitted = true
@@ -13,7 +23,7 @@ export class Permit {
   leaseUntil = Infinity
   settled = false
   /** The call it belongs to, where there is one. */
-  call: { readonly id: string; readonly model: string | undefined } | undefined
+  call: CallOfPermit | undefined
 
   constructor(id: number, generation: number, probe: boolean, startedAt: number) {
     this.id = id

@@ -38,6 +38,7 @@ export class Buckets {
   readonly #maxBuckets: number
   readonly #idleMs: number
   readonly #saved: Map<string, SavedCircuit>
+  #closed = false
 
   constructor(
     around: Omit<Surroundings, 'onTransition' | 'host'>,
@@ -56,12 +57,12 @@ export class Buckets {
   }
 
   get size(): number {
-    return this.#entries.size
+    return this.#closed ? 0 : this.#entries.size
   }
 
   /** True where a saved circuit waits for its first use. */
   hasSaved(name: string): boolean {
-    return this.#saved.has(name)
+    return !this.#closed && this.#saved.has(name)
   }
 
   /** The breaker, without making one. */
@@ -70,11 +71,12 @@ export class Buckets {
   }
 
   names(): string[] {
-    return [...this.#entries.keys()]
+    return this.#closed ? [] : [...this.#entries.keys()]
   }
 
   /** The breaker of this name; made on first use. */
   obtain(name: string, options: ResolvedBreaker, model?: string, pinned = false): CircuitBreaker {
+    if (this.#closed) throw new SwitchgearError('ERR_CLOSED', 'The registry is closed.')
     const now = this.#around.clock.now()
     const known = this.#entries.get(name)
     if (known !== undefined) {
@@ -122,8 +124,10 @@ export class Buckets {
   }
 
   close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    // they can still be read, and saved
     for (const { breaker } of this.#entries.values()) breaker.dispose()
-    this.#entries.clear()
     this.supervisor.stop()
   }
 }
@@ -171,6 +175,9 @@ export function createBreakerRegistry(options: RegistryOptions = {}): BreakerReg
   const close = () => buckets.close()
   return {
     get(name, own) {
+      if (typeof name !== 'string' || name === '__proto__') {
+        throw new ConfigError(`'${String(name)}' cannot name a breaker.`, { hint: 'Give another name.' })
+      }
       const known = buckets.peek(name)
       const wanted = { ...defaults, ...own }
       if (known !== undefined && own !== undefined && !isDeepStrictEqual(known.options.source, wanted)) {

@@ -5,7 +5,7 @@ import { ChainDriver } from './chain-driver.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { AttemptTimeoutError, DeadlineExceededError } from './errors.ts'
 import type { AttemptRecord } from './errors.ts'
-import { NEUTRAL, SUCCESS, outcomeOf } from './execute.ts'
+import { NEUTRAL, SUCCESS } from './execute.ts'
 import type { Gear } from './gear.ts'
 import { Deadline } from './deadline.ts'
 import type { Outcome, Permit, Refusal } from './permit.ts'
@@ -73,6 +73,11 @@ export class Run<Request, Result, Part, Out> {
     return (this.#id ??= this.options.id ?? this.gear.nextId())
   }
 
+  /** Hears the transitions that this call causes. */
+  get onTransition(): CallOptions['onTransition'] {
+    return this.options.onTransition
+  }
+
   get callerAborted(): boolean {
     return this.options.signal?.aborted === true
   }
@@ -138,7 +143,7 @@ export class Run<Request, Result, Part, Out> {
       this.#gate = gate
       return undefined
     }
-    const answer = breaker?.tryAcquire()
+    const answer = breaker?.tryAcquire(this)
     if (this.ended) {
       if (answer?.admitted === true) breaker?.settle(answer, NEUTRAL)
       return undefined
@@ -166,7 +171,6 @@ export class Run<Request, Result, Part, Out> {
     this.#breaker = breaker
     this.#permit = permit
     this.#gate = 0
-    if (permit !== undefined) permit.call = this
   }
 
   #note(
@@ -185,7 +189,11 @@ export class Run<Request, Result, Part, Out> {
       retryAfterMs,
       error,
     } as const
-    ;(this.records ??= []).push(record)
+    const records = (this.records ??= [])
+    // who waits for a circuit is refused many times: the last one tells the story
+    const earlier = records.findIndex((other) => other.target === target && other.outcome === 'refused')
+    if (earlier >= 0) records.splice(earlier, 1)
+    records.push(record)
     const retryAt = retryAfterMs === undefined ? null : this.gear.clock.now() + retryAfterMs
     return { target, reason: refusal.reason, retryAt }
   }
@@ -271,8 +279,8 @@ export class Run<Request, Result, Part, Out> {
     const failure = this.#failure
     if (failure === undefined) return
     this.#failure = undefined
-    const shouldCount = this.#breaker?.options.shouldCount
-    this.#settle(outcomeOf(shouldCount, failure.error, failure.verdict), now, now)
+    const outcome = this.#breaker?.outcomeOf(failure.error, failure.verdict)
+    if (outcome !== undefined) this.#settle(outcome, now, now)
   }
 
   #takeTicket(): void {

@@ -11,6 +11,7 @@ const MOST_PARTS = 64
 const MOST_BYTES = 256 * 1024
 
 const DONE = { done: true, value: undefined } as const
+const OVER: AsyncIterator<never> = { next: () => Promise.resolve(DONE) }
 
 interface PendingRead<Part> {
   resolve(result: IteratorResult<Part, undefined>): void
@@ -36,7 +37,13 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
   #completed = false
   #firstContentMs: number | undefined
   #read: PendingRead<Part> | undefined
-  #broken: { readonly error: unknown } | undefined
+  /** What the reader is told once it has all that came before. */
+  #broken: (() => unknown) | undefined
+  /** How long reads have waited since the last sign of life, keep-alives apart. */
+  #idledMs = 0
+  #idleSince: number | undefined
+  #idleTimer: unknown
+  #unfollow: (() => void) | undefined
   readonly #firstContent = new TimeLimit(() => this.timeOut('first_content_timeout', this.on.firstContent))
   readonly #idle = new TimeLimit(() => this.#idled())
 
@@ -82,26 +89,29 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
   }
 
   #step(step: IteratorResult<Part, unknown>): void {
-    if (typeof step !== 'object' || step === null)
-      this.#failedToRead(new TypeError('The iterator gave no result object.'))
-    else if (step.done === true) this.#endOfParts()
-    else this.#take(step.value)
+    let part: Part
+    try {
+      // an iterator of somebody else's may give anything, getters included
+      if (typeof step !== 'object' || step === null)
+        throw new TypeError('The iterator gave no result object.')
+      if (step.done === true) return this.#endOfParts()
+      part = step.value as Part
+    } catch (error) {
+      return this.#failedToRead(error)
+    }
+    this.#take(part)
   }
 
   #failedToRead(error: unknown): void {
     // what comes after the answer is complete cannot fail it any more
-    if (this.#completed) this.#read?.resolve(DONE)
+    if (this.#completed) this.#finish()
     else this.fail(error)
   }
 
   #kindOf(part: Part): PartKind {
     const { classifyPart } = this.on.options
     if (classifyPart === undefined) return 'content'
-    let kind: PartKind = 'content'
-    this.run.gear.notifier.guard('classifyPart', () => {
-      kind = classifyPart(part)
-    })
-    return kind
+    return this.run.gear.notifier.ask('classifyPart', () => classifyPart(part)) ?? 'content'
   }
 
   #take(part: Part): void {
@@ -111,7 +121,9 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     this.#received++
     const kind = this.#kindOf(part)
     if (kind === 'error')
-      return this.fail(new StreamInterruptedError(this.#delivered, { ...this.#names, cause: part }))
+      return this.#committed
+        ? this.#interrupt(part, this.verdictOf(part))
+        : this.fail(new StreamInterruptedError(0, { ...this.#names, cause: part }))
     if (kind === 'terminal') return this.#complete(part)
     if (kind === 'content') this.#hasContent()
     if (this.#committed) return this.#deliver(part, kind !== 'keepalive')
@@ -144,12 +156,30 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     this.#completed = true
     this.end()
     this.run.attemptSucceeded(this, this.#firstContentMs)
-    if (part === undefined) this.#read?.resolve(DONE)
-    else this.#deliver(part)
+    if (part === undefined) return this.#finish()
+    this.#followCaller()
+    this.#deliver(part)
+  }
+
+  /** The call has ended, its parts have not: whoever reads on can still hang up. */
+  #followCaller(): void {
+    const { signal } = this.run.options
+    if (signal === undefined) return
+    const hangUp = () => this.#break(() => signal.reason)
+    signal.addEventListener('abort', hangUp, { once: true })
+    this.#unfollow = () => signal.removeEventListener('abort', hangUp)
+  }
+
+  /** Nothing comes any more. */
+  #finish(): void {
+    this.#stopIdle()
+    this.#unfollow?.()
+    this.#read?.resolve(DONE)
   }
 
   #endOfParts(): void {
-    if (this.#completed) return void this.#read?.resolve(DONE)
+    this.#iterator = OVER
+    if (this.#completed) return this.#finish()
     if (this.ended) return
     const marked = this.on.options.classifyPart !== undefined
     if (this.#received === 0) this.failAs('empty_response', 'ERR_EMPTY_RESPONSE')
@@ -158,7 +188,9 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
   }
 
   #deliver(part: Part, signOfLife = true): void {
-    if (signOfLife) this.#idle.queue?.remove(this.#idle)
+    if (signOfLife) this.#idledMs = 0
+    else if (this.#idleSince !== undefined) this.#idledMs += this.run.gear.clock.now() - this.#idleSince
+    this.#stopIdle()
     this.#delivered++
     this.#read?.resolve({ done: false, value: part })
   }
@@ -170,7 +202,7 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
       this.#delivered++
       return Promise.resolve({ done: false, value: held })
     }
-    if (this.#broken !== undefined) return Promise.reject(this.#broken.error)
+    if (this.#broken !== undefined) return Promise.reject(this.#broken())
     return new Promise((resolve, reject) => {
       const over =
         <T>(then: (value: T) => void) =>
@@ -179,15 +211,32 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
           then(value)
         }
       this.#read = { resolve: over(resolve), reject: over(reject) }
-      if (!this.#completed && this.#firstContentMs !== undefined && this.#idle.queue === undefined) {
-        this.on.idle?.begin(this.#idle, this.run.gear.clock.now())
-      }
+      if (this.#firstContentMs !== undefined) this.#watchIdle()
       this.#pull()
     })
   }
 
+  /** Only a pending read counts: the time a reader takes is not the target's, and a keep-alive is no sign of life. */
+  #watchIdle(): void {
+    const { clock } = this.run.gear
+    const queue = this.on.idle
+    if (queue === undefined) return
+    this.#idleSince = clock.now()
+    if (this.#idledMs === 0) return queue.begin(this.#idle, this.#idleSince)
+    this.#idleTimer = clock.setTimeout(() => this.#idled(), queue.ms - this.#idledMs)
+  }
+
+  #stopIdle(): void {
+    this.#idle.end()
+    if (this.#idleTimer !== undefined) this.run.gear.clock.clearTimeout(this.#idleTimer)
+    this.#idleTimer = undefined
+    this.#idleSince = undefined
+  }
+
   #idled(): void {
-    if (this.#read !== undefined) this.timeOut('idle_timeout', this.on.idle)
+    if (!this.#completed) return this.timeOut('idle_timeout', this.on.idle)
+    // the answer is complete; what hangs on behind it is nobody's failure
+    this.release()
   }
 
   get #names() {
@@ -204,48 +253,46 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
   }
 
   protected override failWith(error: Error, verdict: Verdict): void {
-    if (this.#committed) this.#interrupt(error, verdict)
-    else super.failWith(error, verdict)
+    if (this.#committed) return this.#interrupt(error, verdict)
+    super.failWith(error, verdict)
+    this.#release()
   }
 
   #interrupt(error: unknown, verdict: Verdict): void {
     if (this.ended) return
     this.end()
-    const told =
-      error instanceof StreamInterruptedError
-        ? error
-        : new StreamInterruptedError(this.#delivered, { ...this.#names, cause: error })
-    this.run.attemptFailed(told, verdict)
-    this.#break(told)
+    this.run.attemptFailed(error, verdict)
+    this.#break(() => new StreamInterruptedError(this.#delivered, { ...this.#names, cause: error }))
   }
 
   override cut(reason: unknown): void {
     if (this.ended) return
     super.cut(reason)
-    this.#break(reason)
+    this.#break(() => reason)
   }
 
-  #break(error: unknown): void {
-    this.#broken = { error }
-    this.#read?.reject(error)
+  #break(tell: () => unknown): void {
+    this.#broken = tell
+    this.#read?.reject(tell())
     this.#release()
   }
 
   protected override end(): void {
     super.end()
-    this.#firstContent.queue?.remove(this.#firstContent)
-    this.#idle.queue?.remove(this.#idle)
+    this.#firstContent.end()
+    this.#stopIdle()
   }
 
   /** The reader wants no more: the source is told, too. */
   release(): void {
-    this.#read?.resolve(DONE)
+    this.#finish()
     this.#release()
   }
 
   #release(): void {
     const iterator = this.#iterator
-    this.#iterator = { next: () => Promise.resolve(DONE) }
+    this.#iterator = OVER
+    this.#unfollow?.()
     try {
       // a generator that waits for its source answers only when the source does
       Promise.resolve(iterator?.return?.()).catch(() => {})

@@ -53,6 +53,8 @@ export interface CallOptions {
   readonly deadlineMs?: number
   /** Told once, when the call has ended. */
   readonly report?: (report: CallReport) => void
+  /** Hears the transitions that this call causes, after the commit. */
+  readonly onTransition?: ((transition: Transition) => void) | undefined
   /** The call's id. Default: a counter. */
   readonly id?: string
 }

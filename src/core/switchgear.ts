@@ -4,7 +4,7 @@ import { Attempt } from './attempt.ts'
 import type { BreakerStatus } from './breaker-status.ts'
 import { CallStream } from './call-stream.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
-import { ConfigError, SwitchgearError } from './errors.ts'
+import { ConfigError } from './errors.ts'
 import type { Explanation } from './explain.ts'
 import { Gear } from './gear.ts'
 import type { TransitionListener } from './gear.ts'
@@ -52,9 +52,8 @@ export class Switchgear<Request, Result, Part> {
    */
   call(request: Request, options: CallOptions = NO_OPTIONS): Promise<Result> {
     const gear = this.#gear
-    const { signal } = options
-    if (gear.closed) return Promise.reject(closedError())
-    if (signal?.aborted === true) return Promise.reject(signal.reason)
+    const obstacle = gear.obstacleTo(options)
+    if (obstacle !== undefined) return Promise.reject(obstacle.error)
     return new Promise((resolve, reject) => {
       const run = new Run<Request, Result, Part, Result>(gear, request, options, beginCall)
       run.resolve = resolve
@@ -158,7 +157,7 @@ export class Switchgear<Request, Result, Part> {
 
   #breaker(selector: TargetSelector | undefined): CircuitBreaker | undefined {
     const [target, model] = this.#select(selector)
-    return target.breakerFor(model)
+    return this.#gear.closed ? target.peekBreaker(model) : target.breakerFor(model)
   }
 
   #select(selector: TargetSelector = {}): [Target<Request, Result, Part>, string | undefined] {
@@ -177,8 +176,11 @@ export class Switchgear<Request, Result, Part> {
     const { targets, byName } = this.#gear
     if (name !== undefined) {
       const target = byName.get(name)
-      if (target === undefined || (index !== undefined && target.index !== index)) {
+      if (target === undefined) {
         throw new RangeError(`There is no target '${name}'. ${didYouMean(name, [...byName.keys()])}`)
+      }
+      if (index !== undefined && target.index !== index) {
+        throw new RangeError(`'${name}' has the index ${target.index}, not ${index}; give one of the two.`)
       }
       return target
     }
@@ -191,8 +193,6 @@ export class Switchgear<Request, Result, Part> {
     return target
   }
 }
-
-const closedError = () => new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.')
 
 function beginCall<Request, Result, Part>(
   run: Run<Request, Result, Part, Result>,

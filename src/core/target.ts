@@ -74,7 +74,7 @@ export class Target<Request, Result, Part> {
   breakerFor(model: string | undefined): CircuitBreaker | undefined {
     if (this.#shared !== undefined) return this.#shared
     if (this.#buckets === undefined || this.#rules === undefined) return undefined
-    return this.#buckets.obtain(this.bucketFor(model), this.#rules, model ?? '')
+    return this.#buckets.obtain(this.bucketFor(model), this.#rules, model)
   }
 
   /** The same, without making one; a saved circuit counts as made. */

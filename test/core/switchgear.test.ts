@@ -406,7 +406,7 @@ describe('the journal', () => {
     expect(story).toEqual([
       ['a', 'call.failed', 'closed', 'open', 'c2'],
       ['a', 'cooldown.elapsed', 'open', 'half-open', undefined],
-      ['a', 'probe.requested', 'half-open', 'half-open', undefined],
+      ['a', 'probe.requested', 'half-open', 'half-open', 'c3'],
       ['a', 'probe.succeeded', 'half-open', 'closed', 'c3'],
     ])
     expect(JSON.stringify(entries)).not.toMatch(/secret|status 500/)

@@ -14,8 +14,7 @@ export async function placeOf(ask: Ask, url: URL, around: Around): Promise<Place
   const { bucket, rules, notifier } = around
   const wanted = bucket !== undefined || rules.isolateByModel
   const model = wanted ? (modelInPath(url.pathname) ?? modelInJson(await bodyOf(ask))) : undefined
-  let name: unknown
-  if (bucket !== undefined) notifier.guard('bucket', () => void (name = bucket(url, model)))
+  const name = bucket && notifier.ask('bucket', () => bucket(url, model))
   if (typeof name === 'string' && name !== '' && name !== '__proto__') return { bucket: name, model }
   return { bucket: rules.isolateByModel && model !== undefined ? `${url.host}/${model}` : url.host, model }
 }

@@ -3,7 +3,7 @@ import type { FailureKind, Verdict } from '../../classify/verdict.ts'
 import type { CircuitBreaker } from '../../core/circuit-breaker.ts'
 import { AttemptTimeoutError } from '../../core/errors.ts'
 import type { Limit } from '../../core/errors.ts'
-import { NEUTRAL, outcomeOf } from '../../core/execute.ts'
+import { NEUTRAL } from '../../core/execute.ts'
 import type { Outcome, Permit } from '../../core/permit.ts'
 import { RequestLimits } from './body-limits.ts'
 import type { Place } from './bucket.ts'
@@ -127,7 +127,7 @@ export class Visit {
   }
 
   #settleAs(error: unknown, verdict: Verdict): void {
-    this.settle(outcomeOf(this.#around.rules.shouldCount, error, verdict))
+    this.settle(this.#breaker.outcomeOf(error, verdict))
   }
 
   settle(outcome: Outcome): void {

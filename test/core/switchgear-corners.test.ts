@@ -443,7 +443,7 @@ describe('journal and snapshots', () => {
     expect(journal.map(({ bucket, event, from, to, call }) => [bucket, event.type, from, to, call])).toEqual([
       ['a', 'call.failed', 'closed', 'open', 'first'],
       ['a', 'cooldown.elapsed', 'open', 'half-open', undefined],
-      ['a', 'probe.requested', 'half-open', 'half-open', undefined],
+      ['a', 'probe.requested', 'half-open', 'half-open', 'second'],
       ['a', 'probe.succeeded', 'half-open', 'closed', 'second'],
       ['a', 'operator.opened', 'closed', 'open', undefined],
     ])
