@@ -94,7 +94,7 @@ export const supervisorMachine = setup({
       if (event.type === 'operator.commanded') enqueue.sendTo(event.bucket, event.command)
     }),
     countChain: assign({ chains: ({ context }) => context.chains + 1 }),
-    uncountChain: assign({ chains: ({ context }) => context.chains - 1 }),
+    uncountChain: assign({ chains: ({ context }) => Math.max(0, context.chains - 1) }),
     tellStart: emit(({ event }) =>
       event.type === 'chain.started'
         ? { type: 'chain.started' as const, call: event.call, chain: event.chain }

@@ -13,6 +13,9 @@ import type { Meter } from './meter.ts'
 import type { Notifier } from './notifier.ts'
 import type { Permit } from './permit.ts'
 
+// then it stays closed: something in the policy itself is broken
+const MOST_REPLACEMENTS = 3
+
 /** What an actor needs around it. */
 export interface ActorSurroundings {
   readonly clock: Clock
@@ -56,6 +59,8 @@ export class BreakerActor {
   #timer: unknown
   #timerAt = Infinity
   #event: BreakerEvent | undefined
+  #resuming: SavedCircuit | undefined
+  #failures = 0
 
   constructor(
     name: string,
@@ -177,9 +182,10 @@ export class BreakerActor {
     this.flows = callsFlow(after)
     const [from, to] = [circuitState(before), circuitState(after)]
     this.degraded = to === 'degraded'
-    const { generation, openUntil, openedAt, cause } = after.context
+    const { generation, openUntil, cause } = after.context
     const entered = generation !== this.generation
-    if (openUntil !== null && (entered || openedAt !== before.context.openedAt)) this.#roll = undefined
+    // every opening has a cause of its own; a period that is only lengthened keeps the old one
+    if (openUntil !== null && cause !== before.context.cause) this.#roll = undefined
     if (entered) {
       this.generation = generation
       this.#leases?.clear()
@@ -204,14 +210,20 @@ export class BreakerActor {
   /** An actor that failed is replaced; the new one goes on from the last good snapshot. */
   #replace(error: unknown): void {
     const { host, notifier, clock } = this.#around
-    const last = savedCircuit(this.snapshot)
+    // a replacement that fails while it resumes has nothing worth keeping
+    const last = this.#resuming ?? savedCircuit(this.snapshot)
     notifier.report(`the breaker of '${this.#name}'`, error)
     notifier.add(() => {
       if (this.gone) return
       this.#ref = host.replacement(this.#name, this.#policy, clock.now())
       this.snapshot = this.#ref.getSnapshot()
       this.#subscribe()
+      if (++this.#failures > MOST_REPLACEMENTS) return
+      this.#resuming = last
       this.resume(last)
+      if (this.#ref.getSnapshot().status !== 'active') return
+      this.#resuming = undefined
+      this.#failures = 0
     })
   }
 

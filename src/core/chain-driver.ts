@@ -52,6 +52,8 @@ export class ChainDriver<Request, Result, Part, Out> {
     const { gear } = this.#run
     const isLastTarget = this.#chain.getSnapshot().context.ahead.length === 0
     const route = gear.routeOf(error, verdict, isLastTarget)
+    // fallbackOn may have aborted the call
+    if (this.#run.ended) return
     const budget = gear.budget?.affordsRetry ?? true
     this.tell({ type: 'attempt.failed', at, verdict, roll: gear.random(), budget, route })
     this.act()

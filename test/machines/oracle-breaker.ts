@@ -156,10 +156,10 @@ function cooldown(p: OraclePolicy, reopens: number, roll: number, kind: string):
   return Math.ceil(Math.max(minMs, drawn))
 }
 
-/** Opens, or opens anew, for a cooldown; one roll an opening. Twice by hand at one instant is one opening. */
+/** Opens, or opens anew, for a cooldown; one roll an opening. */
 function open(p: OraclePolicy, c: Circuit, at: number, kind: string, notBefore: number): Circuit {
   const openUntil = Math.max(notBefore, at + cooldown(p, c.reopens, c.rolls[0] ?? 0.5, kind))
-  const rolls = c.openedAt === at ? c.rolls : c.rolls.slice(1)
+  const rolls = c.rolls.slice(1)
   return enter(c, 'open', { openedAt: at, openUntil, rolls })
 }
 
