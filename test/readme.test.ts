@@ -4,6 +4,9 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { failureTable } from '../src/classify/failure-table.ts'
+import { parseConfig } from '../src/gateway/read-config.ts'
+import { parseScenario } from '../src/testing/scenario/parse.ts'
+import { runScenario } from '../src/testing/scenario/run-scenario.ts'
 import { startScriptedProvider } from '../src/testing/scripted-provider.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -18,11 +21,13 @@ const run = promisify(execFile)
 const COMMANDS: Record<string, (() => Promise<unknown>) | string> = {
   'npm ci': 'what brought the packages of this run here',
   'npm start': 'test/cli/main.test.ts starts it and pastes the lines it prints',
-  'npx switchgear check test/scenarios': () => cli('check', 'test/scenarios/breaker'),
-  'npx switchgear faults --help': () => cli('faults', '--help'),
+  'npm run switchgear check test/scenarios': () =>
+    npm('run', 'switchgear', 'check', 'test/scenarios/breaker'),
+  'npm run switchgear -- faults --help': () => npm('run', 'switchgear', '--', 'faults', '--help'),
+  'npm run switchgear -- serve --help': () => npm('run', 'switchgear', '--', 'serve', '--help'),
 }
 
-const cli = (...args: string[]) => run('npx', ['tsx', 'src/cli/main.ts', ...args], { cwd: root })
+const npm = (...args: string[]) => run('npm', args, { cwd: root })
 
 describe('the README', () => {
   afterEach(() => {
@@ -57,6 +62,12 @@ describe('the README', () => {
     const how = COMMANDS[line]
     expect(how, `nothing covers '${line}'`).toBeDefined()
     if (typeof how === 'function') await how()
+  })
+
+  it('shows a scenario that holds and a configuration that is one', async () => {
+    const [scenario, config] = blocks('yaml')
+    expect(await runScenario(parseScenario(scenario!))).toMatchObject({ passed: true })
+    expect(parseConfig(config!, 'gateway.yaml', { OPENAI_API_KEY: 'a-key' }).targets).toHaveLength(2)
   })
 
   it('names every script that it mentions', () => {

@@ -7,7 +7,7 @@ import { commands, loadCommand } from './commands.ts'
 
 const examples = `
 Examples:
-  switchgear serve                          two scripted providers, and five lines of what to try
+  switchgear serve                          two scripted providers, and lines to paste
   switchgear serve --config gateway.yaml    a gateway in front of your providers
   switchgear demo                           one outage from the first failure to the recovery
   switchgear faults --port 8080             a provider whose model name selects the fault
@@ -45,6 +45,12 @@ async function createProgram(args: readonly string[]): Promise<Command> {
     program.addCommand(name === named ? await loadCommand(name) : new Command(name).description(summary))
   }
   return program
+}
+
+const [major = 0] = process.versions.node.split('.').map(Number)
+if (major < 22) {
+  process.stderr.write(`error: switchgear needs Node 22.19 or newer; this is ${process.version}.\n`)
+  process.exit(1)
 }
 
 try {

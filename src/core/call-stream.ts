@@ -1,3 +1,4 @@
+import { ConfigError } from './errors.ts'
 import type { Gear } from './gear.ts'
 import { Run } from './run.ts'
 import { StreamAttempt } from './stream-attempt.ts'
@@ -51,6 +52,10 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
   #start(): Promise<StreamAttempt<Request, Result, Part>> {
     const obstacle = this.#gear.obstacleTo(this.#options)
     if (obstacle !== undefined) return Promise.reject(obstacle.error)
+    if (this.#gear.targets.every(({ options }) => options.stream === undefined)) {
+      const hint = 'Give stream to the targets, or use call().'
+      return Promise.reject(new ConfigError('No target can stream.', { path: 'targets', hint }))
+    }
     return new Promise((resolve, reject) => {
       const run = new Run<Request, Result, Part, StreamAttempt<Request, Result, Part>>(
         this.#gear,

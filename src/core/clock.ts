@@ -9,6 +9,9 @@ export interface Clock {
   /** Calls `run` after `ms`, however long that is, and never keeps the process alive. */
   setTimeout(run: () => void, ms: number): unknown
   clearTimeout(timer: unknown): void
+  /** Keeps the process alive until {@link release}: a call is under way. Counted. Optional. */
+  hold?(): void
+  release?(): void
 }
 
 /** A source of chance: 0 ≤ value < 1. */
@@ -33,6 +36,18 @@ function arm(timer: Timer, run: () => void, dueAt: number): void {
   timer.handle.unref()
 }
 
+let holders = 0
+let anchor: NodeJS.Timeout | undefined
+let checking = false
+
+// a loop of calls comes and goes within one turn: whether anybody is left is looked at once a turn
+function letGo(): void {
+  checking = false
+  if (holders > 0) return
+  clearInterval(anchor)
+  anchor = undefined
+}
+
 /** The real clock: monotonic between two reads, timers unreferenced and without an upper limit. */
 export const systemClock: Clock = {
   now,
@@ -44,6 +59,16 @@ export const systemClock: Clock = {
   },
   clearTimeout(timer) {
     clearTimeout((timer as Timer | undefined)?.handle)
+  },
+  hold() {
+    holders++
+    anchor ??= setInterval(() => {}, LONGEST_TIMER)
+  },
+  release() {
+    holders--
+    if (holders > 0 || checking) return
+    checking = true
+    setImmediate(letGo)
   },
 }
 

@@ -213,6 +213,16 @@ export function withRetry<Request, Result, Part = unknown>(
   inner: Decoratable<Request, Result, Part>,
   options: WithRetryOptions = {},
 ): Provider<Request, Result, Part> {
+  checkKeys('', options, [
+    'maxRetries',
+    'baseMs',
+    'multiplier',
+    'maxMs',
+    'clock',
+    'random',
+    'logger',
+    'journal',
+  ])
   const { maxRetries = 2, clock, random, logger, journal: _journal, ...retry } = options
   const name = nameOf(inner)
   const runtime = { ...(clock && { clock }), ...(random && { random }), ...(logger && { logger }) }

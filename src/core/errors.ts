@@ -57,9 +57,10 @@ export function isSwitchgearError(error: unknown): error is SwitchgearError {
 }
 
 /** A number for the reader: "in 3 s". */
-export function inWords(ms: number | null | undefined): string {
-  if (ms === null || ms === undefined) return 'nobody knows when'
-  return ms < 1000 ? `in ${Math.ceil(ms)} ms` : `in ${Math.round(ms / 100) / 10} s`
+export function inWords(ms: number): string {
+  if (ms < 1000) return `in ${Math.ceil(ms)} ms`
+  if (ms < 120_000) return `in ${Math.round(ms / 100) / 10} s`
+  return ms < 7_200_000 ? `in ${Math.round(ms / 60_000)} min` : `in ${Math.round(ms / 3_600_000)} h`
 }
 
 interface OpenDetails extends Details {
@@ -76,11 +77,9 @@ export class CircuitOpenError extends SwitchgearError {
 
   constructor(name: string, details: OpenDetails) {
     const why = details.state === 'open' ? 'is open' : 'is half-open and every probe slot is taken'
-    super(
-      'ERR_CIRCUIT_OPEN',
-      `Circuit of '${name}' ${why}; try again ${inWords(details.retryAfterMs)}.`,
-      details,
-    )
+    const ms = details.retryAfterMs
+    const wait = ms === undefined ? 'it is held until somebody closes it' : `try again ${inWords(ms)}`
+    super('ERR_CIRCUIT_OPEN', `Circuit of '${name}' ${why}; ${wait}.`, details)
     this.state = details.state
     this.retryAfter = details.retryAfter
   }

@@ -30,7 +30,7 @@ const found = ({ trial, failure }: Cause) =>
   `${trial?.succeeded ?? 0} of ${plural((trial?.succeeded ?? 0) + (trial?.failed ?? 0), 'probe')} succeeded${failure === undefined ? '' : `, the last failure was ${failure}`}`
 
 const SENTENCES: Record<Cause['why'], (cause: Cause) => string> = {
-  started: () => 'nothing has happened yet',
+  started: () => 'no transition yet',
   tripped: evidence,
   kind_tripped: (cause) => `a failure of kind ${cause.failure} opens this circuit by itself`,
   degraded: (cause) => `near the threshold: ${evidence(cause)}`,
@@ -63,11 +63,19 @@ export function explain(
   breakdown: Readonly<Record<string, number>>,
   hold: BreakerContext['hold'],
 ): Explanation {
-  const held = hold === null ? '' : `, held by ${hold.by}${hold.reason === '' ? '' : ` ("${hold.reason}")`}`
+  const words = hold?.reason ? ` ("${hold.reason}")` : ''
+  const held =
+    hold === null
+      ? ''
+      : `, held by ${hold.by}${words}${hold.until === null ? ' until somebody closes it' : ''}`
   const since = new Date(status.since).toISOString()
-  const next = status.retryAfterMs === 0 ? '' : ` Worth another try ${inWords(status.retryAfterMs)}.`
+  // who holds it says why already
+  const why = hold === null ? `: ${causeInWords(status.cause)}` : ''
+  const { retryAfterMs } = status
+  const next =
+    retryAfterMs === 0 || retryAfterMs === null ? '' : ` Worth another try ${inWords(retryAfterMs)}.`
   const kinds = Object.entries(breakdown).map(([kind, n]) => `${kind} ${n}`)
   const failures = kinds.length === 0 ? '' : ` Failures counted: ${kinds.join(', ')}.`
-  const sentence = `Circuit '${bucket}' is ${STATES[status.state]}${held} since ${since}: ${causeInWords(status.cause)}.${failures}${next}`
+  const sentence = `Circuit '${bucket}' is ${STATES[status.state]}${held} since ${since}${why}.${failures}${next}`
   return { bucket, status, breakdown, sentence }
 }

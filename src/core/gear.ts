@@ -116,11 +116,13 @@ export class Gear<Request, Result, Part> {
 
   begun(): void {
     this.#running++
+    this.clock.hold?.()
     this.budget?.deposit()
   }
 
   ended(): void {
     this.#running--
+    this.clock.release?.()
     if (this.#running === 0) this.#closing?.resolve()
   }
 

@@ -13,7 +13,7 @@ import type { CommandOptions } from './operator.ts'
 import { Run } from './run.ts'
 import type { CallOptions, SwitchgearOptions } from './switchgear-options.ts'
 import type { Target } from './target.ts'
-import { didYouMean } from './validate.ts'
+import { checkKeys, didYouMean } from './validate.ts'
 
 /** Which circuit: by place or name, and by model where the target isolates. Default: the primary. */
 export interface TargetSelector {
@@ -161,6 +161,7 @@ export class Switchgear<Request, Result, Part> {
   }
 
   #select(selector: TargetSelector = {}): [Target<Request, Result, Part>, string | undefined] {
+    checkKeys('target', selector, ['index', 'name', 'model'])
     const { index, name, model } = selector
     const target = this.#find(index, name)
     if (model !== undefined && !target.isolates) {

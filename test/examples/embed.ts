@@ -8,9 +8,10 @@ const via =
   (content: string, { signal, model = '' }: AttemptContext) =>
     client.chat.completions.create({ model, messages: [{ role: 'user', content }] }, { signal })
 
-const targets = [
-  { name: 'openai', model: 'gpt-5', invoke: via(openai), circuitBreaker: true },
-  { name: 'backup', model: 'llama-4', invoke: via(backup), circuitBreaker: true },
-]
-const answer = await createSwitchgear({ targets }).call('Hello')
-console.log(answer.choices[0]?.message.content)
+const gear = createSwitchgear({
+  targets: [
+    { name: 'openai', model: 'gpt-5', invoke: via(openai), circuitBreaker: true },
+    { name: 'backup', model: 'llama-4', invoke: via(backup), circuitBreaker: true },
+  ],
+})
+console.log((await gear.call('Hello')).choices[0]?.message.content)

@@ -1,5 +1,5 @@
 import type { ClassifyContext, Verdict } from '../../classify/verdict.ts'
-import { resolveBreaker } from '../../core/breaker-options.ts'
+import { BREAKER_KEYS, resolveBreaker } from '../../core/breaker-options.ts'
 import type { CircuitBreakerOptions, ResolvedBreaker } from '../../core/breaker-options.ts'
 import type { Clock } from '../../core/clock.ts'
 import { takeRuntime } from '../../core/create-breaker.ts'
@@ -10,7 +10,7 @@ import { Notifier } from '../../core/notifier.ts'
 import { Buckets } from '../../core/registry.ts'
 import type { RegistryLimits } from '../../core/registry.ts'
 import { tellTransition } from '../../core/tell-transition.ts'
-import { checkFunction, checkNumber, checkWord } from '../../core/validate.ts'
+import { checkFunction, checkKeys, checkNumber, checkWord } from '../../core/validate.ts'
 
 /** Any function that is called like fetch. */
 export type FetchLike = (input: string | URL | Request, init?: RequestInit) => Promise<Response>
@@ -59,8 +59,15 @@ export interface Around {
 
 const LEASE_MARGIN_MS = 10_000
 
+const FETCH_KEYS = [
+  ...['whenOpen', 'bucket', 'classify', 'timeoutMs', 'firstContentTimeoutMs', 'idleTimeoutMs'],
+  ...['maxBuckets', 'idleMs', 'clock', 'random', 'logger', 'journal'],
+  ...BREAKER_KEYS.filter((key) => key !== 'snapshot'),
+]
+
 /** Checks the options and makes what they describe. */
 export function resolveOptions(options: BreakerFetchOptions): Around {
+  checkKeys('', options, FETCH_KEYS)
   const { whenOpen, bucket, classify, timeoutMs, firstContentTimeoutMs, idleTimeoutMs, ...rest } = options
   const { maxBuckets, idleMs, clock: _c, random: _r, logger: _l, journal: _j, ...own } = rest
   const { clock, random, logger, journal } = takeRuntime(rest)

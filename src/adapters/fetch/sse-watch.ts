@@ -40,6 +40,7 @@ export class SseWatch implements Watch {
     const data = parse(event.data)
     const part = this.#partOf(event, data)
     if (part === 'keepalive') return
+    if (this.#known && part !== 'content' && isBroken(event, data)) return this.#malformed()
     this.#visit.alive()
     if (part === 'content' || (!this.#content && hasContent(data))) this.#hasContent()
     if (part === 'error') this.#visit.fail(data)
@@ -70,11 +71,22 @@ export class SseWatch implements Watch {
     this.#visit.failAs(failure, this.#error('ERR_EMPTY_RESPONSE', `gave an answer that is none (${failure})`))
   }
 
+  /** An SDK throws at it and leaves; nobody would ever see the end. */
+  #malformed(): void {
+    this.#visit.failAs(
+      'malformed_response',
+      this.#error('ERR_TRUNCATED_STREAM', 'sent an event that is no JSON'),
+    )
+  }
+
   #error(code: 'ERR_TRUNCATED_STREAM' | 'ERR_EMPTY_RESPONSE', text: string): SwitchgearError {
     const { bucket: target, model } = this.#visit.place
     return new SwitchgearError(code, `'${target}' ${text}.`, { target, model })
   }
 }
+
+const isBroken = ({ data }: SseEvent, parsed: unknown) =>
+  typeof parsed === 'string' && data !== undefined && data.trimStart().startsWith('{')
 
 /** The JSON, or the text where it is none. */
 function parse(data: string | undefined): unknown {
