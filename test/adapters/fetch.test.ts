@@ -85,7 +85,7 @@ describe('streams', () => {
 
   it.each([
     ['no-marker', 'broken', 'truncated_stream', 'ERR_TRUNCATED_STREAM'],
-    ['cut-json', 'broken', 'truncated_stream', 'ERR_TRUNCATED_STREAM'],
+    ['cut-json', 'broken', 'malformed_response', 'ERR_TRUNCATED_STREAM'],
     ['cut', 'broken', 'network', undefined],
     ['stream-error', 'clean', 'server_error', undefined],
     ['stream-error-late', 'clean', 'server_error', undefined],
