@@ -63,10 +63,13 @@ async function check(file: string): Promise<Checked> {
 /** The files a path stands for, sorted; a directory is read to the bottom. */
 async function scenariosIn(path: string): Promise<readonly (string | Checked)[]> {
   try {
-    if (!(await stat(path)).isDirectory()) return [path]
-    const names = await readdir(path, { recursive: true })
-    const files = names.filter((name) => /\.ya?ml$/.test(name)).toSorted()
-    if (files.length > 0) return files.map((name) => join(path, name))
+    const found = await stat(path)
+    if (found.isFile()) return [path]
+    if (!found.isDirectory()) return [{ file: path, passed: false, fault: `${path}: this is no file.` }]
+    // entries know what they are: no link is followed, no pipe is opened, and a folder may be called x.yaml
+    const entries = await readdir(path, { recursive: true, withFileTypes: true })
+    const files = entries.filter((entry) => entry.isFile() && /\.ya?ml$/.test(entry.name))
+    if (files.length > 0) return files.map(({ parentPath, name }) => join(parentPath, name)).toSorted()
     return [{ file: path, passed: false, fault: `${path}: there is no .yaml file in this directory.` }]
   } catch (error) {
     return [fault(path, error)]
@@ -77,6 +80,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file.',
   ENOTDIR: 'there is no such file.',
   EACCES: 'this may not be read.',
+  EISDIR: 'this is a directory.',
+  ELOOP: 'this link leads back to itself.',
 }
 
 function fault(file: string, error: unknown): Checked {

@@ -3,7 +3,7 @@ import type { BreakerPolicy } from '../../machines/breaker-policy.ts'
 import type { CooldownFunction, ExponentialBackoff, KindPolicy } from '../../machines/cooldown.ts'
 import type { CircuitState } from '../../machines/circuit-state.ts'
 import type { SavedCircuit } from '../../machines/breaker-events.ts'
-import { ConfigError } from './errors.ts'
+import { checkSaved } from './saved-circuit.ts'
 import type { Transition } from './transition.ts'
 import { resolveTripping } from './tripping-options.ts'
 import type { TrippingOption, TrippingPolicy } from './tripping-options.ts'
@@ -208,13 +208,4 @@ function resolveDegradation(option: CircuitBreakerOptions['degradation'], path: 
   const share = checkNumber(`${path}.at`, given(option.at, 0.6), SHARE)
   if (share < 1) return share
   throw new RangeError(`${path}.at is ${share}; it must be a number greater than 0 and below 1.`)
-}
-
-/** @throws ConfigError for what this version did not save */
-export function checkSaved(saved: SavedCircuit, path: string): SavedCircuit {
-  if (typeof saved === 'object' && saved !== null && saved.version === 1) return saved
-  throw new ConfigError(`${path} is not a circuit saved by this version.`, {
-    path,
-    hint: 'Pass what snapshot() returned, or leave it out to start closed.',
-  })
 }

@@ -20,8 +20,12 @@ export type Random = () => number
 // Node fires a timer beyond this at once (nodejs/node#4541)
 const LONGEST_TIMER = 2 ** 31 - 1
 
+// a timer so late was held up with the whole process, and what it waits for may lie in a socket already
+const HELD_UP_MS = 250
+
 interface Timer {
   handle: NodeJS.Timeout
+  cleared: boolean
 }
 
 const origin = performance.timeOrigin
@@ -31,7 +35,12 @@ function arm(timer: Timer, run: () => void, dueAt: number): void {
   const left = dueAt - now()
   const wait = Math.min(Math.max(left, 0), LONGEST_TIMER)
   // a timer may fire a fraction of a millisecond early
-  const fire = () => (now() >= dueAt ? run() : arm(timer, run, dueAt))
+  const fire = () => {
+    const late = now() - dueAt
+    if (late < 0) arm(timer, run, dueAt)
+    else if (late < HELD_UP_MS) run()
+    else setImmediate(() => !timer.cleared && run())
+  }
   timer.handle = setTimeout(fire, wait)
   timer.handle.unref()
 }
@@ -53,12 +62,15 @@ export const systemClock: Clock = {
   now,
   wall: () => Date.now(),
   setTimeout(run, ms) {
-    const timer = {} as Timer
+    const timer = { cleared: false } as Timer
     arm(timer, run, now() + ms)
     return timer
   },
   clearTimeout(timer) {
-    clearTimeout((timer as Timer | undefined)?.handle)
+    if (timer === undefined) return
+    const armed = timer as Timer
+    armed.cleared = true
+    clearTimeout(armed.handle)
   },
   hold() {
     holders++

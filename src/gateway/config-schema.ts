@@ -23,7 +23,7 @@ const target = Schema.Struct({
   name: text,
   model: text,
   baseUrl,
-  apiKey: text,
+  apiKey: Schema.optionalKey(Schema.NonEmptyString.check(Schema.makeFilter(isHeaderValue))),
   circuitBreaker: Schema.optionalKey(
     handedOn<boolean | CircuitBreakerOptions>((value) => typeof value === 'boolean' || isBag(value)),
   ),
@@ -77,7 +77,8 @@ export const whatIsRight: Readonly<Record<string, string>> = {
   'targets[].model': 'must be the name of a model; put quotes around one that looks like a number',
   'targets[].baseUrl':
     'must be the http(s) URL of an OpenAI-compatible API without a key in it, such as https://api.openai.com/v1',
-  'targets[].apiKey': 'must be a key, best as ${NAME_OF_A_VARIABLE}; leave it out where none is needed',
+  'targets[].apiKey':
+    'must be a key without line breaks, best as ${NAME_OF_A_VARIABLE}; leave it out where none is needed',
   'targets[].circuitBreaker': 'must be true, false, or a mapping of options such as {threshold: 5}',
   'targets[].bucket': 'must be a name',
   'targets[].retry': 'must be a mapping of baseMs, multiplier and maxMs',
@@ -85,6 +86,11 @@ export const whatIsRight: Readonly<Record<string, string>> = {
   retryBudget: 'must be false, or a mapping of capacity and perCall',
   contextWindowFallbacks: 'must be a mapping: name of a target → list of names',
   contentPolicyFallbacks: 'must be a mapping: name of a target → list of names',
+}
+
+/** A key from a file often ends with a line break, which no header can carry. */
+function isHeaderValue(value: string): boolean {
+  return /^[\t\x20-\x7e]+$/.test(value)
 }
 
 function isBaseUrl(value: string): boolean {

@@ -108,7 +108,12 @@ function providersOwn({ status, headers, body, bytes }: UpstreamError): ErrorRep
     status < 400 && bytes !== undefined && typeof body === 'object' && body !== null && !('error' in body)
   return {
     status: status >= 400 || isAnswer ? status : 400,
-    headers: { 'content-type': 'application/json; charset=utf-8', ...headersToClient(headers) },
+    // the client's library would send it again, and get the same
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'x-should-retry': 'false',
+      ...headersToClient(headers),
+    },
     body: bytes ?? JSON.stringify(body),
   }
 }

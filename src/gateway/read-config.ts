@@ -49,7 +49,7 @@ export function parseConfig(text: string, name: string, env: Environment = proce
     path: '',
     text: `the environment variable ${variable} is not set, set it or write \${${variable}:-default}`,
   }))
-  const value: unknown = file.document.toJS()
+  const value = valueOf(file, name)
   const hide = (fault: Fault): Fault => ({ ...fault, text: hidden(fault.text, secrets, value) })
   const issues = issuesOf(value)
   const sound = issues.length === 0 ? value : without(value, issues)
@@ -61,6 +61,17 @@ export function parseConfig(text: string, name: string, env: Environment = proce
   ]
   if (faults.length > 0) throw configError(name, faults.map(hide))
   return value as GatewayConfig
+}
+
+/** An alias that leads nowhere, or to too much, is found only when the document is read. */
+function valueOf(file: ConfigFile, name: string): unknown {
+  try {
+    return file.document.toJS()
+  } catch (error) {
+    throw configError(name, [
+      { line: 1, path: '', text: error instanceof Error ? error.message : 'cannot be read' },
+    ])
+  }
 }
 
 interface Issue {

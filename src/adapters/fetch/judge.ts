@@ -1,9 +1,17 @@
 import { classify } from '../../classify/classify.ts'
-import { isVerdict } from '../../classify/failure-table.ts'
+import { isVerdict, verdictOf } from '../../classify/failure-table.ts'
 import type { Verdict } from '../../classify/verdict.ts'
 import type { Limit } from '../../core/errors.ts'
 import type { Place } from './bucket.ts'
 import type { Around } from './options.ts'
+
+// fetch refuses these itself: nothing was sent, or what came is not what the caller demanded
+const OWN_FAULTS = new Set(['unknown scheme', 'bad port', 'integrity mismatch'])
+
+function isOwnFault(error: unknown): boolean {
+  const cause = error instanceof TypeError ? error.cause : undefined
+  return cause instanceof Error && OWN_FAULTS.has(cause.message)
+}
 
 /** What an error means: the user's own `classify` first, then the table. Never throws. */
 export function judge(around: Around, place: Place, error: unknown, ownLimit: Limit | undefined): Verdict {
@@ -12,6 +20,7 @@ export function judge(around: Around, place: Place, error: unknown, ownLimit: Li
   const asked = own !== undefined && ownLimit === undefined
   const verdict = asked ? notifier.ask('classify', () => own(error, context)) : undefined
   if (isVerdict(verdict)) return verdict
+  if (isOwnFault(error)) return verdictOf('defect')
   const standard = classify(error, context)
   // the caller chose the model and the path: one wrong name must not open a circuit that others share
   const shared = !rules.isolateByModel || place.model === undefined

@@ -14,7 +14,7 @@ export class SseWatch implements Watch {
   readonly #scanner = new SseScanner((event) => this.#take(event))
   #content = false
   #unsure = false
-  #broken: Error | undefined
+  broken: Error | undefined
 
   /** @param known The endpoint is known to answer as a model; elsewhere only content shows that the stream is one. */
   constructor(visit: Visit, known: boolean) {
@@ -29,7 +29,7 @@ export class SseWatch implements Watch {
 
   end(): Error | undefined {
     this.#scanner.end()
-    if (this.#visit.settled) return this.#broken
+    if (this.#visit.settled) return this.broken
     if (this.#unsure || !(this.#known || this.#content)) return void this.#visit.succeed(true)
     const error = this.#error('ERR_TRUNCATED_STREAM', 'ended its stream before the answer was complete')
     this.#visit.failAs('truncated_stream', error)
@@ -74,8 +74,8 @@ export class SseWatch implements Watch {
 
   /** An SDK throws at it and leaves; nobody would ever see the end. */
   #malformed(): void {
-    this.#broken = this.#error('ERR_TRUNCATED_STREAM', 'sent an event that is no JSON')
-    this.#visit.failAs('malformed_response', this.#broken)
+    this.broken = this.#error('ERR_TRUNCATED_STREAM', 'sent an event that is no JSON')
+    this.#visit.failAs('malformed_response', this.broken)
   }
 
   #error(code: 'ERR_TRUNCATED_STREAM' | 'ERR_EMPTY_RESPONSE', text: string): SwitchgearError {

@@ -24,7 +24,7 @@ function watchedBody(source: Source, visit: Visit, watch: Watch): ReadableStream
           return source.cancel(error)
         }
         if (chunk.value === undefined || chunk.done) {
-          const incomplete = visit.settled ? undefined : watch.end()
+          const incomplete = visit.settled ? watch.broken : watch.end()
           finish()
           return incomplete === undefined ? controller.close() : controller.error(incomplete)
         }
@@ -45,21 +45,24 @@ function watchedBody(source: Source, visit: Visit, watch: Watch): ReadableStream
 
 /** The response with a watched body. */
 export function watchedResponse(response: Response, source: Source, visit: Visit, watch: Watch): Response {
-  const { status, statusText, headers } = response
   const body = watchedBody(source, visit, watch)
-  return likeness(new Response(body, { status, statusText, headers }), response)
+  return likeness(new Response(body, { headers: response.headers }), response)
 }
+
+// what a constructor refuses, a provider may have sent all the same: a status of 600, a reason in Chinese
+const KEPT = ['status', 'statusText', 'ok', 'url', 'redirected', 'type'] as const
 
 /** Makes a response of our own say what only fetch can say of one. */
 export function likeness(
   response: Response,
-  { url, redirected, type }: Pick<Response, 'url' | 'redirected' | 'type'>,
+  original: Partial<Pick<Response, (typeof KEPT)[number]>>,
 ): Response {
-  const clone = () => likeness(Response.prototype.clone.call(response), { url, redirected, type })
+  const clone = () => likeness(Response.prototype.clone.call(response), original)
+  const kept = KEPT.filter((key) => key in original).map(
+    (key) => [key, { value: original[key], configurable: true }] as const,
+  )
   return Object.defineProperties(response, {
-    url: { value: url, configurable: true },
-    redirected: { value: redirected, configurable: true },
-    type: { value: type, configurable: true },
+    ...Object.fromEntries(kept),
     clone: { value: clone, configurable: true },
   })
 }

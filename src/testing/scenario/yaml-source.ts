@@ -36,7 +36,19 @@ export class YamlSource {
       this.#faults.push({ path: 'yaml', line, what: `${message.replace(/\.$/, '')}.`, right: undefined })
     }
     this.throwFaults()
-    this.value = this.#document.toJS()
+    this.value = this.#read()
+    this.throwFaults()
+  }
+
+  /** An alias that leads nowhere, or to too much, is found only now. */
+  #read(): unknown {
+    try {
+      return this.#document.toJS()
+    } catch (error) {
+      const what = `${(error as Error).message.replace(/\.$/, '')}.`
+      this.#faults.push({ path: 'yaml', line: 1, what, right: undefined })
+      return undefined
+    }
   }
 
   /** The line of a value; of the nearest thing around it where it is missing. */
