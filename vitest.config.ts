@@ -9,6 +9,8 @@ export default defineConfig({
     // the examples import the package by its name
     alias: {
       'switchgear/testing': source('./src/testing/index.ts'),
+      'switchgear/journal': source('./src/stores/index.ts'),
+      'switchgear/telemetry': source('./src/telemetry/index.ts'),
       'switchgear/fetch': source('./src/adapters/fetch/index.ts'),
       'switchgear/machines': source('./machines/index.ts'),
       switchgear: source('./src/index.ts'),

@@ -7,8 +7,7 @@ interface Args {
   readonly event: ChainEvent
 }
 
-const nobodyAsked = ({ ahead, asked, list }: ChainContext) =>
-  ahead.length === 0 && asked.length === 0 && list === 'chain'
+const nobodyAsked = ({ ahead, asked }: ChainContext) => ahead.length === 0 && asked.length === 0
 
 const isTimeout = (failure: string) => failure === 'timeout' || failure === 'first_content_timeout'
 
@@ -34,7 +33,7 @@ function mayRetry(context: ChainContext, event: AttemptFailed): boolean {
 }
 
 function worthWaiting(context: ChainContext, at: number): boolean {
-  if (context.plan.whenAllOpen.kind !== 'wait' || !nobodyAsked(context)) return false
+  if (!nobodyAsked(context)) return false
   const end = patienceEnd(context, at)
   // a half-open circuit may admit at any moment, so its figure is no reason to give up
   return (

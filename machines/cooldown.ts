@@ -76,8 +76,8 @@ function fromFunction(
 
 /** A provider's Retry-After as we believe it: no longer than `maxRetryAfterMs`, 0 without one. */
 export function cappedRetryAfter(policy: CooldownPolicy, retryAfterMs: number | undefined): number {
-  if (retryAfterMs === undefined || !(retryAfterMs > 0)) return 0
-  return Math.ceil(Math.min(retryAfterMs, policy.maxRetryAfterMs))
+  // NaN is no wait either
+  return Math.ceil(Math.min(Math.max(0, retryAfterMs || 0), policy.maxRetryAfterMs))
 }
 
 /**

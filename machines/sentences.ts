@@ -35,7 +35,8 @@ function kindInWords([kind, { immediateOpen, threshold }]: [string, KindPolicy])
   return threshold === undefined ? [] : [`${threshold} × ${kind}`]
 }
 
-const tripsWhen = ({ rules, kinds }: BreakerPolicy) =>
+/** What opens the circuit: every rule, and every kind that opens it by itself. */
+export const tripsWhen = ({ rules, kinds }: BreakerPolicy): string =>
   [...rules.map(ruleInWords), ...Object.entries(kinds).flatMap(kindInWords)].join(', or ')
 
 const share = (degradedAt: number, factor: number) => `${percent(degradedAt * factor)} of the threshold`

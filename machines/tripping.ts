@@ -66,10 +66,9 @@ function ratioShare(reading: RuleReading, minCalls: number, ratio: number): numb
 /** The largest share over all rules. */
 export function largestShare(rules: readonly TrippingRule[], readings: readonly RuleReading[]): number {
   let largest = 0
-  for (let i = 0; i < rules.length; i++) {
-    const rule = rules[i]
-    if (rule !== undefined) largest = Math.max(largest, shareOf(rule, readings[i]))
-  }
+  rules.forEach((rule, i) => {
+    largest = Math.max(largest, shareOf(rule, readings[i]))
+  })
   return largest
 }
 

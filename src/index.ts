@@ -29,7 +29,7 @@ export {
 export type { AttemptRecord, SwitchgearErrorCode } from './core/errors.ts'
 export type { ExecuteOptions, Work } from './core/execute.ts'
 export type { Explanation } from './core/explain.ts'
-export type { Journal, JournalEntry } from './core/journal.ts'
+export type { Journal, JournalEntry, JournalEvent } from './core/journal.ts'
 export type { Logger } from './core/notifier.ts'
 export type { CommandOptions } from './core/operator.ts'
 export type { Outcome, Permit, Refusal } from './core/permit.ts'

@@ -84,7 +84,8 @@ const codeOf = (file: string) =>
     .replaceAll(/\/\/.*$/gm, '')
     .replaceAll(/'(?:\\.|[^'\\\n])*'/g, "''")
 
-const CLOCK_FILE = 'src/core/clock.ts'
+// the page of the dashboard runs in a browser, where ours does not
+const CLOCK_FILES = ['src/core/clock.ts', 'visualizations/dashboard/page-clock.ts']
 // a call, not the definition of a method of that name
 const CLOCKS =
   /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|process\.hrtime)\b|(?<![.#\w])(setTimeout|setInterval|clearTimeout)\((?!\w+: )/
@@ -133,19 +134,22 @@ describe('the house', () => {
   it('reads no clock, draws no chance and starts no timer outside of the clock file', () => {
     const offenders = files.filter(
       (file) =>
-        file !== CLOCK_FILE &&
+        !CLOCK_FILES.includes(file) &&
         CLOCKS.test(codeOf(file).replaceAll(/import \{ setTimeout as \w+ \}.*$/gm, '')),
     )
     expect(offenders).toEqual([])
   })
 
   it('has no default export and no barrel but the entries', () => {
-    expect(files.filter((file) => /^export default /m.test(codeOf(file)))).toEqual([])
+    const modules = files.filter((file) => !file.endsWith('.config.ts'))
+    expect(modules.filter((file) => /^export default /m.test(codeOf(file)))).toEqual([])
     const entries = [
       'machines/index.ts',
       'src/index.ts',
       'src/testing/index.ts',
       'src/adapters/fetch/index.ts',
+      'src/stores/index.ts',
+      'src/telemetry/index.ts',
     ]
     expect(
       files.filter((file) => file.endsWith('/index.ts')).filter((file) => !entries.includes(file)),

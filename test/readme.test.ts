@@ -24,6 +24,8 @@ const COMMANDS: Record<string, (() => Promise<unknown>) | string> = {
   'npm run switchgear check test/scenarios': () =>
     npm('run', 'switchgear', 'check', 'test/scenarios/breaker'),
   'npm run switchgear -- faults --help': () => npm('run', 'switchgear', '--', 'faults', '--help'),
+  'npm run switchgear -- init gateway.yaml': 'test/cli/init.test.ts',
+  'npm run switchgear -- validate gateway.yaml': 'test/cli/validate.test.ts',
   'npm run switchgear -- serve --help': () => npm('run', 'switchgear', '--', 'serve', '--help'),
 }
 
@@ -67,7 +69,8 @@ describe('the README', () => {
   it('shows a scenario that holds and a configuration that is one', async () => {
     const [scenario, config] = blocks('yaml')
     expect(await runScenario(parseScenario(scenario!))).toMatchObject({ passed: true })
-    expect(parseConfig(config!, 'gateway.yaml', { OPENAI_API_KEY: 'a-key' }).targets).toHaveLength(2)
+    const env = { OPENAI_API_KEY: 'a-key', AZURE_KEY: 'another-key', TEAM_A_KEY: 'a-key-for-team-a' }
+    expect(parseConfig(config!, 'gateway.yaml', env).targets).toHaveLength(3)
   })
 
   it('names every script that it mentions', () => {
@@ -75,7 +78,9 @@ describe('the README', () => {
       string,
       string
     >
-    for (const [, name] of readme.matchAll(/`npm (?:run )?(start|test|demo|bench|charts)\b/g)) {
+    for (const [, name] of readme.matchAll(
+      /`npm (?:run )?(start|test|demo|bench(?::gateway)?|soak|charts)\b/g,
+    )) {
       expect(Object.keys(scripts)).toContain(name)
     }
   })

@@ -15,6 +15,41 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./serve.ts')).serveCommand(),
   },
   {
+    name: 'init',
+    summary: 'write a first configuration for the keys found in the environment',
+    load: async () => (await import('./init.ts')).initCommand(),
+  },
+  {
+    name: 'validate',
+    summary: 'read a configuration and tell what it means, or everything that is wrong with it',
+    load: async () => (await import('./validate.ts')).validateCommand(),
+  },
+  {
+    name: 'status',
+    summary: 'tell of every circuit of a running gateway what it is, why, and what ends it',
+    load: async () => (await import('./status.ts')).statusCommand(),
+  },
+  {
+    name: 'explain',
+    summary: 'tell the story of one circuit: state, why, evidence, since when, what ends it',
+    load: async () => (await import('./explain.ts')).explainCommand(),
+  },
+  {
+    name: 'open',
+    summary: 'open a circuit by hand for one cooldown: its calls are refused, then a trial decides',
+    load: async () => (await import('./open.ts')).openCommand(),
+  },
+  {
+    name: 'close',
+    summary: 'close a circuit by hand: calls flow, a hold ends, counters begin anew',
+    load: async () => (await import('./close.ts')).closeCommand(),
+  },
+  {
+    name: 'hold',
+    summary: 'keep a circuit open or closed, whatever happens, until its time is over or somebody ends it',
+    load: async () => (await import('./hold.ts')).holdCommand(),
+  },
+  {
     name: 'demo',
     summary: 'play one outage end to end and tell what the circuit breaker saved',
     load: async () => (await import('./demo.ts')).demoCommand(),
@@ -28,6 +63,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'check',
     summary: 'play scenario files in virtual time and print the first step that does not hold',
     load: async () => (await import('./check.ts')).checkCommand(),
+  },
+  {
+    name: 'journal',
+    summary: 'list what changed a circuit, when, why and by whom; check that nothing was altered',
+    load: async () => (await import('./journal.ts')).journalCommand(),
   },
 ]
 

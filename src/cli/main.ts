@@ -9,9 +9,15 @@ const examples = `
 Examples:
   switchgear serve                          two scripted providers, and lines to paste
   switchgear serve --config gateway.yaml    a gateway in front of your providers
+  switchgear init                           a first gateway.yaml for the keys in your environment
+  switchgear validate gateway.yaml          what it means, or everything that is wrong with it
+  switchgear status --watch                 every circuit of a running gateway, as it changes
+  switchgear explain openai                 why a circuit is as it is
+  switchgear hold openai --closed --for 10m --reason "provider says it is fixed"
   switchgear demo                           one outage from the first failure to the recovery
   switchgear faults --port 8080             a provider whose model name selects the fault
   switchgear check test/scenarios           play scenario files in virtual time
+  switchgear journal --type transition      what opened and closed, when, why and by whom
   switchgear help serve                     the options of a command`
 
 /** The version in the package's own package.json, from the sources and from the build. */

@@ -24,9 +24,10 @@ A configuration, gateway.yaml:
       apiKey: \${BACKUP_API_KEY}
 
 Then point any OpenAI client at http://127.0.0.1:4000/v1.
-GET /status tells which circuit is open and why, GET /livez whether the process lives.`
+GET /status tells which circuit is open and why, GET /livez whether the process lives.
+SIGHUP reads the file anew; a broken one changes nothing. SIGTERM lets the calls under way end.`
 
-/** `switchgear serve`: the gateway. Runs until SIGINT or SIGTERM. */
+/** `switchgear serve`: the gateway. Runs until SIGINT or SIGTERM; SIGHUP reads the configuration anew. */
 export function serveCommand(): Command {
   return new Command('serve')
     .description('start the OpenAI-compatible gateway in front of a chain of providers')
@@ -45,13 +46,33 @@ export function serveCommand(): Command {
 
 async function serveConfig(options: ServeOptions): Promise<void> {
   const { readConfig } = await import('../gateway/read-config.ts')
-  const config = readConfig(options.config ?? '')
-  const gateway = await startGateway(config, options)
+  const file = options.config ?? ''
+  const read = () => withAddress(readConfig(file), options)
+  const { startService } = await import('../gateway/service.ts')
+  const gateway = await told(startService({ file, read, logger }))
+  const { gear, url, adminUrl, token } = gateway
   say(
-    `Switchgear listens on ${gateway.url}/v1 in front of ${config.targets.length} targets; GET ${gateway.url}/status`,
+    `Switchgear listens on ${url}/v1 in front of ${gear.getCircuitStates().length} targets; dashboard: ${adminUrl}/`,
   )
-  await stopSignal()
-  await gateway.close()
+  if (token.warning !== undefined) process.stderr.write(`${token.warning}\n`)
+  if (token.made !== undefined) {
+    const kept = token.file === undefined ? '' : ` It is kept in ${token.file} and not shown again.`
+    say(`No admin token is configured; this one was made for dashboard and commands: ${token.made}${kept}`)
+  }
+  await untilStopped(gateway, () => takeOver(gateway, file, read))
+}
+
+/** A broken file changes nothing. */
+function takeOver(gateway: Gateway, file: string, read: () => GatewayConfig): void {
+  try {
+    const { changed } = gateway.reload(read())
+    say(
+      `SIGHUP: ${file} is in force; ${changed.length === 0 ? 'nothing has changed' : `changed: ${changed.join(', ')}`}.`,
+    )
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error)
+    process.stderr.write(`SIGHUP: ${file} is refused, the old configuration stays in force:\n${why}\n`)
+  }
 }
 
 async function serveScripted(options: ServeOptions): Promise<void> {
@@ -63,34 +84,37 @@ async function serveScripted(options: ServeOptions): Promise<void> {
     { name: 'primary', baseUrl: primary.baseURL, ...rules },
     { name: 'backup', baseUrl: backup.baseURL, ...rules },
   ] as const
-  const gateway = await startGateway({ targets }, options)
+  const { createGateway } = await import('../gateway/server.ts')
+  const gateway = await told(createGateway(withAddress({ targets }, options), { logger }))
   say(whatToTry(gateway, primary))
-  await stopSignal()
-  await gateway.close()
+  await untilStopped(gateway)
 }
 
-async function startGateway(config: GatewayConfig, { port, host }: ServeOptions): Promise<Gateway> {
-  const { createGateway } = await import('../gateway/server.ts')
+/** What stands in the command line comes before what stands in the file. */
+function withAddress(config: GatewayConfig, { port, host }: ServeOptions): GatewayConfig {
+  const address = { ...(port !== undefined && { port }), ...(host !== undefined && { host }) }
+  return { ...config, server: { ...config.server, ...address } }
+}
+
+// transitions are told below, with the time of the next try
+const log = (fields: object, message: string) => {
+  if (!('from' in fields)) process.stderr.write(`${message}\n`)
+}
+const logger = { info() {}, warn: log, error: log }
+
+/** A gateway whose transitions are said. */
+async function told(started: Promise<Gateway>): Promise<Gateway> {
   const { transitionLine } = await import('../gateway/transition-line.ts')
-  const server = {
-    ...config.server,
-    ...(port !== undefined && { port }),
-    ...(host !== undefined && { host }),
-  }
-  // transitions are told below, with the time of the next try
-  const log = (fields: object, message: string) => {
-    if (!('from' in fields)) process.stderr.write(`${message}\n`)
-  }
-  const gateway = await createGateway({ ...config, server }, { logger: { info() {}, warn: log, error: log } })
+  const gateway = await started
   gateway.gear.on('transition', (transition) => say(transitionLine(transition)))
   return gateway
 }
 
-function whatToTry({ url }: Gateway, primary: ScriptedProvider): string {
+function whatToTry({ url, token }: Gateway, primary: ScriptedProvider): string {
   const json = `-H 'content-type: application/json'`
   const outage = (on: boolean) => `curl -s ${primary.url}/control/outage ${json} -d '{"on": ${on}}'`
   const body = `'{"model": "demo", "messages": [{"role": "user", "content": "Hello"}]}'`
-  return `Switchgear listens on ${url} in front of two scripted providers, primary and backup. Ctrl+C stops it. Try:
+  return `Switchgear listens on ${url} in front of two scripted providers, primary and backup; dashboard: ${url}/#token=${token.made ?? ''} Ctrl+C stops it. Try:
   a normal call:          curl -si ${url}/v1/chat/completions ${json} -d ${body}
   cause an outage:        ${outage(true)}   (then make 5 calls: the circuit opens)
   watch the circuit:      curl -s ${url}/status
@@ -107,9 +131,14 @@ function parsePort(text: string): number {
   throw new InvalidArgumentError('A port is a whole number from 0 to 65535.')
 }
 
-async function stopSignal(): Promise<void> {
-  await new Promise<void>((resolve) => {
-    process.once('SIGINT', () => resolve())
-    process.once('SIGTERM', () => resolve())
+/** Until SIGINT or SIGTERM, and until the calls under way are over; a second signal does not wait for them. */
+async function untilStopped(gateway: Gateway, onHangUp?: () => void): Promise<void> {
+  if (onHangUp !== undefined) process.on('SIGHUP', onHangUp)
+  const signal = await new Promise<NodeJS.Signals>((stop) => {
+    process.once('SIGINT', stop)
+    process.once('SIGTERM', stop)
   })
+  for (const again of ['SIGINT', 'SIGTERM'] as const) process.on(again, () => process.exit(1))
+  say(`${signal}: no new calls are taken, those under way may end. Again: end at once.`)
+  await gateway.close()
 }

@@ -30,6 +30,8 @@ export interface ActorOwner {
   entered(flows: boolean): void
   /** A probe was silent for longer than its lease. */
   lost(): void
+  /** A new actor is there, closed, and about to go on from `saved`. */
+  replaced(saved: SavedCircuit | undefined): void
   /** The actor has moved; `event` is undefined where somebody else has sent it. */
   moved(event: BreakerEvent | undefined, from: CircuitState, to: CircuitState): void
 }
@@ -218,7 +220,9 @@ export class BreakerActor {
       this.#ref = host.replacement(this.#name, this.#policy, clock.now())
       this.snapshot = this.#ref.getSnapshot()
       this.#subscribe()
-      if (++this.#failures > MOST_REPLACEMENTS) return
+      const resumes = ++this.#failures <= MOST_REPLACEMENTS
+      this.#owner.replaced(resumes ? last : undefined)
+      if (!resumes) return
       this.#resuming = last
       this.resume(last)
       if (this.#ref.getSnapshot().status !== 'active') return

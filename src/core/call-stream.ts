@@ -9,7 +9,7 @@ const DONE = { done: true, value: undefined } as const
 
 /** The reader's side of a streamed call. Nothing is sent before the first read. */
 export class CallStream<Request, Result, Part> implements AsyncIterableIterator<Part, undefined> {
-  readonly #gear: Gear<Request, Result, Part>
+  #gear: Gear<Request, Result, Part>
   readonly #request: Request
   readonly #options: CallOptions
   #run: Run<Request, Result, Part, StreamAttempt<Request, Result, Part>> | undefined
@@ -50,6 +50,7 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
   }
 
   #start(): Promise<StreamAttempt<Request, Result, Part>> {
+    this.#gear = this.#gear.latest
     const obstacle = this.#gear.obstacleTo(this.#options)
     if (obstacle !== undefined) return Promise.reject(obstacle.error)
     if (this.#gear.targets.every(({ options }) => options.stream === undefined)) {

@@ -3,6 +3,7 @@ import type { ActorRefFrom } from 'xstate'
 import { chainMachine } from '../../machines/chain.machine.ts'
 import type { ChainEvent, Refusal } from '../../machines/chain-events.ts'
 import type { Verdict } from '../classify/verdict.ts'
+import type { CallEnd } from './call-observer.ts'
 import { finalError } from './final-error.ts'
 import { actorClock } from './host.ts'
 import type { Run } from './run.ts'
@@ -30,7 +31,8 @@ export class ChainDriver<Request, Result, Part, Out> {
   constructor(run: Run<Request, Result, Part, Out>) {
     this.#run = run
     const { gear, startedAt, deadlineAt, id } = run
-    const plan = { ...gear.plan, startedAt, deadlineAt }
+    const targets = run.options.targets ?? gear.plan.targets
+    const plan = { ...gear.plan, targets, startedAt, deadlineAt }
     this.#chain = createActor(chainMachine, { input: { plan }, clock: actorClock(gear.clock, gear.notifier) })
     this.#chain.subscribe({ error: (error) => this.#broken(error) })
     this.#chain.start()
@@ -51,7 +53,7 @@ export class ChainDriver<Request, Result, Part, Out> {
   attemptFailed(error: unknown, verdict: Verdict, at: number): void {
     const { gear } = this.#run
     const isLastTarget = this.#chain.getSnapshot().context.ahead.length === 0
-    const route = gear.routeOf(error, verdict, isLastTarget)
+    const route = this.#run.options.noFallback === true ? 'stop' : gear.routeOf(error, verdict, isLastTarget)
     // fallbackOn may have aborted the call
     if (this.#run.ended) return
     const budget = gear.budget?.affordsRetry ?? true
@@ -102,6 +104,7 @@ export class ChainDriver<Request, Result, Part, Out> {
     const target = this.#run.gear.byName.get(name ?? '')
     if (target === undefined) return false
     if (lastResort) this.#run.admitAnyway(target)
+    if (attempt > 1) target.stats.retries++
     this.#run.attemptAt(target, attempt, this.#run.gear.clock.now())
     return false
   }
@@ -131,7 +134,7 @@ export class ChainDriver<Request, Result, Part, Out> {
 
   protected giveUp(): boolean {
     const error = finalError(this.#run)
-    this.#run.finish(false, this.#now)
+    this.#run.finish(endOf(this.#run), this.#now)
     this.#run.reject(error)
     return false
   }
@@ -169,4 +172,14 @@ export class ChainDriver<Request, Result, Part, Out> {
     this.#run.gear.notifier.report('the chain', error)
     this.#run.fail(error)
   }
+}
+
+/** Nobody is down where the caller's own request was at fault. */
+function endOf({
+  attempts,
+  records,
+}: Pick<Run<never, never, never, never>, 'attempts' | 'records'>): CallEnd {
+  const last = records?.at(-1)
+  if (last?.outcome === 'neutral' && last.failure !== 'circuit_open') return 'rejected'
+  return attempts === 0 ? 'refused' : 'failed'
 }

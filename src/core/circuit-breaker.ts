@@ -12,7 +12,7 @@ import { SUCCESS, execute, outcomeOf } from './execute.ts'
 import type { ExecuteOptions, Work } from './execute.ts'
 import { explain } from './explain.ts'
 import type { Explanation } from './explain.ts'
-import type { Journal } from './journal.ts'
+import type { Journal, JournalEvent } from './journal.ts'
 import { Meter } from './meter.ts'
 import type { Counted } from './meter.ts'
 import { checkCommand } from './operator.ts'
@@ -20,13 +20,15 @@ import type { CommandOptions } from './operator.ts'
 import { Permit } from './permit.ts'
 import type { CallOfPermit, Outcome, Refusal } from './permit.ts'
 import { BreakerStats } from './stats.ts'
-import type { Transition } from './transition.ts'
+import type { HeldCircuit, Transition } from './transition.ts'
 
 /** What a breaker needs around it. */
 export interface Surroundings extends ActorSurroundings {
   readonly journal?: Journal | undefined
   /** Hears every transition, after the commit. */
   readonly onTransition: (transition: Transition) => void
+  /** Hears that an operator holds the circuit, after the commit. */
+  readonly onHold?: (held: HeldCircuit) => void
   /** Hears that something has moved, slots included, after the commit. */
   readonly onChange?: () => void
 }
@@ -64,11 +66,13 @@ export class CircuitBreaker {
     this.#actor = new BreakerActor(name, options.policy, around, this.#meter, {
       entered: (flows) => this.#entered(flows),
       lost: () => this.#meter.note('probe_lost'),
+      replaced: (saved) => this.#started(saved),
       moved: (event, from, to) => this.#moved(event, from, to),
     })
     const { clock } = around
-    if (options.snapshot !== undefined)
-      this.#actor.resume(shiftSaved(options.snapshot, clock.now() - clock.wall()))
+    const saved = options.snapshot && shiftSaved(options.snapshot, clock.now() - clock.wall())
+    this.#started(saved)
+    if (saved !== undefined) this.#actor.resume(saved)
   }
 
   /** Asks for admission. Never throws, never waits. */
@@ -343,6 +347,14 @@ export class CircuitBreaker {
     )
   }
 
+  /** Ends the breaker for good: nothing of it is to survive a restart. */
+  evict(): void {
+    const state = circuitState(this.#actor.snapshot)
+    if (!this.#actor.gone) this.#write({ type: 'breaker.evicted', at: this.#now }, state, state)
+    this.dispose()
+    this.#around.notifier.flush()
+  }
+
   /** Ends the breaker: no timer, no actor. */
   dispose(): void {
     if (this.#actor.gone) return
@@ -363,18 +375,45 @@ export class CircuitBreaker {
   }
 
   #moved(event: BreakerEvent | undefined, from: CircuitState, to: CircuitState): void {
-    const { journal, notifier, onTransition, onChange } = this.#around
+    const { notifier, onTransition, onHold, onChange } = this.#around
     const call = this.#call
-    if (journal !== undefined && event !== undefined) {
-      notifier.add(() => journal.append({ bucket: this.name, event, from, to, call: call?.id }))
+    this.#write(event ?? { type: 'circuit.saved', at: this.#now }, from, to)
+    const { cause, hold } = this.#actor.snapshot.context
+    if (event !== undefined && 'hold' in event && event.hold === true && hold !== null) {
+      const held = { bucket: this.name, model: this.model, state: to, at: event.at, hold }
+      notifier.add(() => onHold?.(held))
     }
     if (from !== to && event?.type !== 'resumed') {
+      this.stats.moved(from, to, cause.why)
       const change = this.#transition(from, to, call)
       notifier.add(() => onTransition(change))
       const hear = call?.onTransition
       if (hear !== undefined) notifier.add(() => hear(change))
     }
     if (onChange !== undefined) notifier.add(onChange)
+  }
+
+  #started(saved: SavedCircuit | undefined): void {
+    const at = this.#actor.snapshot.context.since
+    this.#write({ type: 'breaker.started', at, policy: this.options.policy }, 'closed', 'closed', saved)
+    this.#around.notifier.flush()
+  }
+
+  #write(event: JournalEvent, from: CircuitState, to: CircuitState, saved?: SavedCircuit): void {
+    const { journal, notifier, clock } = this.#around
+    if (journal === undefined) return
+    const shift = clock.wall() - clock.now()
+    const entry = {
+      bucket: this.name,
+      // an actor that took the place of another knows no time yet
+      at: event.type === 'breaker.started' ? clock.wall() : event.at + shift,
+      event,
+      from,
+      to,
+      saved: shiftSaved(saved ?? savedCircuit(this.#actor.snapshot), shift),
+      call: this.#call?.id,
+    }
+    notifier.add(() => journal.append(entry))
   }
 
   #transition(from: CircuitState, to: CircuitState, call: CallOfPermit | undefined): Transition {

@@ -9,6 +9,8 @@ export interface Explanation {
   readonly status: BreakerStatus
   /** Failures by kind since the counters were last empty. */
   readonly breakdown: Readonly<Record<string, number>>
+  /** Who holds it, why, and until when; null = nobody does. */
+  readonly hold: BreakerContext['hold']
   readonly sentence: string
 }
 
@@ -77,5 +79,5 @@ export function explain(
   const kinds = Object.entries(breakdown).map(([kind, n]) => `${kind} ${n}`)
   const failures = kinds.length === 0 ? '' : ` Failures counted: ${kinds.join(', ')}.`
   const sentence = `Circuit '${bucket}' is ${STATES[status.state]}${held} since ${since}${why}.${failures}${next}`
-  return { bucket, status, breakdown, sentence }
+  return { bucket, status, breakdown, hold, sentence }
 }

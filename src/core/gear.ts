@@ -1,27 +1,49 @@
 import type { ChainPlan } from '../../machines/chain-events.ts'
 import type { Verdict } from '../classify/verdict.ts'
 import { RetryBudget } from './budget.ts'
+import type { CallObserver } from './call-observer.ts'
 import type { ResolvedBreaker } from './breaker-options.ts'
 import type { Clock, Random } from './clock.ts'
 import { takeRuntime } from './create-breaker.ts'
+import type { RuntimeOptions } from './create-breaker.ts'
 import { ConfigError, SwitchgearError } from './errors.ts'
 import type { SupervisorRef } from './host.ts'
 import { Limits } from './limits.ts'
 import { Notifier } from './notifier.ts'
 import { Buckets } from './registry.ts'
-import { checkLists, checkSwitchgear, resolveBudget, resolveWhenAllOpen } from './switchgear-options.ts'
-import type { CallOptions, SwitchgearEvent, SwitchgearOptions } from './switchgear-options.ts'
+import {
+  checkFixed,
+  checkLists,
+  checkSwitchgear,
+  resolveBudget,
+  resolveWhenAllOpen,
+} from './switchgear-options.ts'
+import type { CallOptions, FailedAttempt, SwitchgearOptions } from './switchgear-options.ts'
 import { sharedRules } from './shared-rules.ts'
+import { CallStats } from './stats.ts'
+import type { GearStats } from './stats.ts'
 import { Target } from './target.ts'
 import { tellTransition } from './tell-transition.ts'
-import type { Transition } from './transition.ts'
+import type { HeldCircuit, Transition } from './transition.ts'
+import { didYouMean } from './validate.ts'
 
-export type TransitionListener = (transition: Transition) => void
+/** What can be listened to. */
+export interface Heard {
+  /** One real change of a circuit's state. */
+  readonly transition: Transition
+  /** An operator holds a circuit, whether that changed its state or not. */
+  readonly hold: HeldCircuit
+  /** An attempt without an answer. */
+  readonly failure: FailedAttempt
+}
+
+type Listeners = { readonly [E in keyof Heard]: Set<(told: Heard[E]) => void> }
 
 /** The inside of a switchgear: targets, breakers, limits and listeners, shared by all of its calls. */
 export class Gear<Request, Result, Part> {
   readonly clock: Clock
   readonly random: Random
+  readonly journal: RuntimeOptions['journal']
   readonly notifier: Notifier
   readonly limits: Limits
   readonly budget: RetryBudget | undefined
@@ -31,23 +53,36 @@ export class Gear<Request, Result, Part> {
   readonly plan: Omit<ChainPlan, 'startedAt' | 'deadlineAt'>
   readonly deadlineMs: number | undefined
   readonly options: SwitchgearOptions<Request, Result, Part>
-  readonly waiters = new Set<{ wake(): void }>()
-  readonly listeners = new Set<TransitionListener>()
+  readonly waiters: Set<{ wake(): void }>
+  readonly listeners: Listeners
+  readonly calls: CallStats
+  /** Looks on at every call, for traces. */
+  observer: CallObserver | undefined
   /** False = the chain decides from the first step on; for the proof that both ways are the same. */
   inline = true
-  #calls = 0
+  readonly #ids: { last: number }
   #running = 0
   #closing: PromiseWithResolvers<void> | undefined
+  #before: Gear<Request, Result, Part> | undefined
+  #after: Gear<Request, Result, Part> | undefined
   closed = false
 
-  constructor(options: SwitchgearOptions<Request, Result, Part>) {
+  /** `before` = the one whose place it takes, with its circuits, counters and listeners. */
+  constructor(options: SwitchgearOptions<Request, Result, Part>, before?: Gear<Request, Result, Part>) {
     checkSwitchgear(options)
-    const { clock, random, logger, journal } = takeRuntime(options)
+    if (before !== undefined) checkFixed(options)
+    const { clock, random, logger, journal } = before ?? takeRuntime(options)
     this.options = options
     this.clock = clock
     this.random = random
-    this.notifier = new Notifier(logger)
-    this.limits = new Limits(clock)
+    this.journal = journal
+    this.notifier = before?.notifier ?? new Notifier(logger)
+    this.limits = before?.limits ?? new Limits(clock)
+    this.waiters = before?.waiters ?? new Set()
+    this.listeners = before?.listeners ?? { transition: new Set(), hold: new Set(), failure: new Set() }
+    this.calls = before?.calls ?? new CallStats()
+    this.observer = before?.observer
+    this.#ids = before === undefined ? { last: 0 } : before.#ids
     this.deadlineMs = options.deadlineMs
     const budget = resolveBudget(options.retryBudget)
     this.budget = budget === null ? undefined : new RetryBudget(...budget)
@@ -56,14 +91,49 @@ export class Gear<Request, Result, Part> {
     checkBuckets(this.targets)
     this.plan = this.#plan()
     const rules = sharedRules(this.targets)
-    const around = { clock, random, notifier: this.notifier, journal, onChange: () => this.#wake() }
+    const onHold = (held: HeldCircuit) => this.#hear(this.listeners.hold, held)
+    const around = { clock, random, notifier: this.notifier, journal, onHold, onChange: () => this.#wake() }
     const changed = (transition: Transition, breaker: ResolvedBreaker) => this.#changed(transition, breaker)
-    this.buckets = new Buckets(around, options, changed, options.snapshots)
+    this.buckets = before?.buckets ?? new Buckets(around, options, changed, options.snapshots)
+    if (before !== undefined) this.#takeOver(before, rules, changed)
     for (const target of this.targets) {
       const own = rules.get(target)
       if (own !== undefined) target.join(this.buckets, own)
     }
     this.#warn()
+  }
+
+  get logger(): Notifier['logger'] {
+    return this.notifier.logger
+  }
+
+  /** The one in charge now. */
+  get latest(): Gear<Request, Result, Part> {
+    return this.#after?.latest ?? this
+  }
+
+  /** Circuits whose rules are the same go on; calls under way end where they began. */
+  #takeOver(
+    before: Gear<Request, Result, Part>,
+    rules: ReadonlyMap<Target<Request, Result, Part>, ResolvedBreaker>,
+    changed: (transition: Transition, breaker: ResolvedBreaker) => void,
+  ): void {
+    const wanted = [...rules].map(([{ bucket, isolates }, own]) => ({ bucket, isolates, rules: own }))
+    this.buckets.redeclare(wanted, changed)
+    for (const target of this.targets) {
+      const old = before.byName.get(target.name)
+      if (old !== undefined) target.stats = old.stats
+    }
+    // the retries of calls under way ask the circuits that are in force
+    for (const old of before.targets) {
+      const same = wanted.find(({ bucket, isolates }) => bucket === old.bucket && isolates === old.isolates)
+      if (same !== undefined && old.rules !== undefined) old.join(this.buckets, same.rules)
+    }
+    this.#before = before
+    before.#after = this
+    void before.#drained().then(() => {
+      this.#before = undefined
+    })
   }
 
   get supervisor(): SupervisorRef {
@@ -94,12 +164,48 @@ export class Gear<Request, Result, Part> {
   }
 
   nextId(): string {
-    return `call-${++this.#calls}`
+    return `call-${++this.#ids.last}`
+  }
+
+  /** @throws RangeError for a name that is no target, a name twice, or no name at all */
+  chainOf(names: readonly string[]): Target<Request, Result, Part>[] {
+    if (names.length === 0) throw new RangeError('targets is empty; give the name of one target at least.')
+    const chain = names.map((name) => {
+      const target = this.byName.get(name)
+      if (target !== undefined) return target
+      throw new RangeError(`There is no target '${name}'. ${didYouMean(name, [...this.byName.keys()])}`)
+    })
+    if (new Set(chain).size === chain.length) return chain
+    throw new RangeError(`targets names a target twice: ${names.join(', ')}.`)
+  }
+
+  /** Every breaker that exists, and every target, in plain numbers. */
+  stats(): GearStats {
+    return {
+      calls: this.calls,
+      running: this.running,
+      breakers: this.buckets.all().map((breaker) => ({
+        bucket: breaker.name,
+        model: breaker.model,
+        targets: this.#targetsOf(breaker.name, breaker.model),
+        stats: breaker.stats,
+        status: breaker.getStatus(),
+        policy: breaker.options.policy,
+      })),
+      targets: this.targets.map(({ name, options, stats }) => ({ name, model: options.model, stats })),
+    }
+  }
+
+  #targetsOf(bucket: string, model: string | undefined): string[] {
+    return this.targets
+      .filter((target) => target.rules !== undefined && target.bucketFor(model) === bucket)
+      .map(({ name }) => name)
   }
 
   /** Why a call cannot even begin; it is reported all the same. */
   obstacleTo({ signal, report }: CallOptions): { readonly error: unknown } | undefined {
     if (!this.closed && signal?.aborted !== true) return undefined
+    if (!this.closed) this.calls.aborted++
     const nothing = {
       target: undefined,
       model: undefined,
@@ -112,6 +218,11 @@ export class Gear<Request, Result, Part> {
     return {
       error: this.closed ? new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.') : signal?.reason,
     }
+  }
+
+  /** Calls under way, those of its predecessors included. */
+  get running(): number {
+    return this.#running + (this.#before?.running ?? 0)
   }
 
   begun(): void {
@@ -135,11 +246,20 @@ export class Gear<Request, Result, Part> {
   }
 
   /** Tells whoever listens, after the commit. */
-  tell(event: () => SwitchgearEvent): void {
+  tell(failed: () => FailedAttempt): void {
     const { onEvent } = this.options
-    if (onEvent === undefined) return
-    this.notifier.add(() => onEvent(event()))
+    const listeners = this.listeners.failure
+    if (onEvent === undefined && listeners.size === 0) return
+    this.notifier.add(() => {
+      const told = failed()
+      if (onEvent !== undefined) this.notifier.guard('onEvent', () => onEvent(told))
+      this.#hear(listeners, told)
+    })
     this.notifier.flush()
+  }
+
+  #hear<T>(listeners: ReadonlySet<(told: T) => void>, told: T): void {
+    for (const listener of listeners) this.notifier.guard('a listener', () => listener(told))
   }
 
   #changed(transition: Transition, breaker: ResolvedBreaker): void {
@@ -150,15 +270,11 @@ export class Gear<Request, Result, Part> {
     if (onStateChange !== undefined) {
       guard('onStateChange', () => onStateChange(from, to, consecutiveFailures, model, transition))
     }
-    const targets = this.targets.filter(
-      (target) => target.rules !== undefined && target.bucketFor(transition.model) === transition.bucket,
-    )
     if (onEvent !== undefined) {
-      guard('onEvent', () =>
-        onEvent({ type: 'circuit_state', targets: targets.map(({ name }) => name), ...transition }),
-      )
+      const targets = this.#targetsOf(transition.bucket, model)
+      guard('onEvent', () => onEvent({ type: 'circuit_state', targets, ...transition }))
     }
-    for (const listener of this.listeners) guard('a listener', () => listener(transition))
+    this.#hear(this.listeners.transition, transition)
   }
 
   #wake(): void {
@@ -169,9 +285,15 @@ export class Gear<Request, Result, Part> {
   /** Refuses new calls, waits for the running ones, then lets go of every timer and actor. */
   async close(): Promise<void> {
     this.closed = true
-    if (this.#running > 0) await (this.#closing ??= Promise.withResolvers<void>()).promise
+    await this.#drained()
     this.limits.close()
     this.buckets.close()
+  }
+
+  /** No call is under way any more, those of its predecessors included. */
+  async #drained(): Promise<void> {
+    if (this.#before !== undefined) await this.#before.#drained()
+    if (this.#running > 0) await (this.#closing ??= Promise.withResolvers<void>()).promise
   }
 }
 

@@ -26,16 +26,32 @@ export interface RegistryLimits {
 interface Entry {
   readonly breaker: CircuitBreaker
   /** Declared, hence never evicted. */
-  readonly pinned: boolean
+  pinned: boolean
   usedAt: number
 }
+
+/** A bucket of a target, or all buckets of one that isolates by model. */
+export interface WantedBucket {
+  readonly bucket: string
+  readonly isolates: boolean
+  readonly rules: ResolvedBreaker
+}
+
+const sameRules = (a: ResolvedBreaker, b: ResolvedBreaker) =>
+  isDeepStrictEqual(a.source, b.source) && a.probeLeaseMs === b.probeLeaseMs
+
+const registryFull = (maxBuckets: number) =>
+  new SwitchgearError(
+    'ERR_REGISTRY_FULL',
+    `All ${maxBuckets} circuits are declared or held; raise maxBuckets, or end a hold.`,
+  )
 
 /** Breakers by name, bounded, spawned and kept by one supervisor. */
 export class Buckets {
   readonly supervisor: SupervisorRef
   readonly #entries = new Map<string, Entry>()
   readonly #around: Omit<Surroundings, 'onTransition'>
-  readonly #onTransition: (transition: Transition, breaker: ResolvedBreaker) => void
+  #onTransition: (transition: Transition, breaker: ResolvedBreaker) => void
   readonly #maxBuckets: number
   readonly #idleMs: number
   readonly #saved: Map<string, SavedCircuit>
@@ -94,6 +110,43 @@ export class Buckets {
     return breaker
   }
 
+  /** Every breaker that exists. */
+  all(): CircuitBreaker[] {
+    return this.#closed ? [] : [...this.#entries.values()].map(({ breaker }) => breaker)
+  }
+
+  /**
+   * Other targets are in force: breakers with the same rules go on, those with other rules are made anew on their next
+   * use and go on from where they are, those that nobody wants any more are let go.
+   *
+   * @throws SwitchgearError when the declared ones alone are more than `maxBuckets`
+   */
+  redeclare(
+    wanted: readonly WantedBucket[],
+    onTransition: (transition: Transition, breaker: ResolvedBreaker) => void,
+  ): void {
+    const declared = new Set(wanted.filter(({ isolates }) => !isolates).map(({ bucket }) => bucket))
+    if (declared.size > this.#maxBuckets) throw registryFull(this.#maxBuckets)
+    const rulesOf = (name: string) =>
+      wanted.find(({ bucket, isolates }) => (isolates ? name.startsWith(`${bucket}/`) : name === bucket))
+        ?.rules
+    for (const name of this.#saved.keys()) if (rulesOf(name) === undefined) this.#saved.delete(name)
+    for (const [name, entry] of this.#entries) {
+      const rules = rulesOf(name)
+      if (rules !== undefined && sameRules(rules, entry.breaker.options)) continue
+      if (rules === undefined) {
+        this.#evict(name, entry)
+        continue
+      }
+      // not evicted: the journal must not forget it before it is used again
+      this.#saved.set(name, entry.breaker.snapshot())
+      this.#entries.delete(name)
+      entry.breaker.dispose()
+    }
+    for (const [name, entry] of this.#entries) entry.pinned = declared.has(name)
+    this.#onTransition = onTransition
+  }
+
   /** Idle closed ones go first; then, where the room is needed, the one used longest ago. A held one never goes. */
   #makeRoom(now: number): void {
     const loose = [...this.#entries].filter(([, { pinned }]) => !pinned)
@@ -109,13 +162,12 @@ export class Buckets {
       oldest.find(([, { breaker }]) => flows(breaker.getStatus())) ??
       oldest.find(([, { breaker }]) => !breaker.getStatus().held)
     if (victim !== undefined) return this.#evict(...victim)
-    const text = `All ${this.#maxBuckets} circuits are declared or held; raise maxBuckets, or end a hold.`
-    throw new SwitchgearError('ERR_REGISTRY_FULL', text)
+    throw registryFull(this.#maxBuckets)
   }
 
   #evict(name: string, { breaker }: Entry): void {
     this.#entries.delete(name)
-    breaker.dispose()
+    breaker.evict()
   }
 
   /** Every circuit as it would survive a restart, those not yet used again included. */

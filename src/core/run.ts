@@ -2,6 +2,7 @@ import type { Refusal as ChainRefusal } from '../../machines/chain-events.ts'
 import type { Verdict } from '../classify/verdict.ts'
 import type { Attempt } from './attempt.ts'
 import { ChainDriver } from './chain-driver.ts'
+import type { CallEnd, CallWatch } from './call-observer.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { AttemptTimeoutError, DeadlineExceededError } from './errors.ts'
 import type { AttemptRecord } from './errors.ts'
@@ -9,7 +10,8 @@ import { NEUTRAL, SUCCESS } from './execute.ts'
 import type { Gear } from './gear.ts'
 import { Deadline } from './deadline.ts'
 import type { Outcome, Permit, Refusal } from './permit.ts'
-import type { CallOptions } from './switchgear-options.ts'
+import { RunStory } from './run-story.ts'
+import type { CallOptions, CallReport } from './switchgear-options.ts'
 import type { Target } from './target.ts'
 import { checkNumber } from './validate.ts'
 
@@ -35,26 +37,16 @@ export class Run<Request, Result, Part, Out> {
   /** Where the call is, or was last. */
   target: Target<Request, Result, Part> | undefined
   model: string | undefined
-  /** Refusals and failures so far, in order. */
-  records: AttemptRecord[] | undefined
   resolve!: (out: Out) => void
   reject!: (error: unknown) => void
   ended = false
   readonly #begin: Begin<Request, Result, Part, Out>
-  #id: string | undefined
   #attempt: Attempt<Request, Result, Part, Out> | undefined
   #breaker: CircuitBreaker | undefined
   #permit: Permit | undefined
-  #driver: ChainDriver<Request, Result, Part, Out> | undefined
-  #refused: ChainRefusal[] | undefined
-  #failure: { readonly error: unknown; readonly verdict: Verdict } | undefined
-  #committed = false
-  /** Nothing has to be let go of at the end: no signal, no deadline, no chain. */
-  #bare = true
   /** The open gate that admitted the present visit, as long as it needs no ticket; 0 = it has one, or no breaker. */
   #gate = 0
-  #deadline: Deadline | undefined
-  #onAbort: (() => void) | undefined
+  #story: RunStory<Request, Result, Part, Out> | undefined
 
   constructor(
     gear: Gear<Request, Result, Part>,
@@ -70,7 +62,20 @@ export class Run<Request, Result, Part, Out> {
   }
 
   get id(): string {
-    return (this.#id ??= this.options.id ?? this.gear.nextId())
+    return this.options.id ?? (this.#told.id ??= this.gear.nextId())
+  }
+
+  /** Refusals and failures so far, in order. */
+  get records(): readonly AttemptRecord[] | undefined {
+    return this.#story?.records
+  }
+
+  get #told(): RunStory<Request, Result, Part, Out> {
+    return (this.#story ??= new RunStory())
+  }
+
+  get #committed(): boolean {
+    return this.#story?.committed === true
   }
 
   /** Hears the transitions that this call causes. */
@@ -96,11 +101,17 @@ export class Run<Request, Result, Part, Out> {
     if (options.deadlineMs !== undefined)
       checkNumber('deadlineMs', options.deadlineMs, { min: 0, above: true })
     gear.begun()
+    const { observer } = gear
+    if (observer !== undefined)
+      this.#told.watch = gear.notifier.ask('the observer', () => observer.begin(this))
     if (options.signal !== undefined || options.deadlineMs !== undefined || gear.deadlineMs !== undefined)
       this.#bound()
     try {
       if (gear.inline) this.#walk()
-      else this.#drive().act()
+      else {
+        if (options.targets !== undefined) gear.chainOf(options.targets)
+        this.#drive().act()
+      }
     } catch (error) {
       this.fail(error)
     }
@@ -109,26 +120,27 @@ export class Run<Request, Result, Part, Out> {
   /** Ties the call to its caller's signal and its deadline. */
   #bound(): void {
     const { gear, options, deadlineMs } = this
-    this.#bare = false
+    const story = this.#told
     if (options.signal !== undefined) {
-      this.#onAbort = () => this.leave(options.signal?.reason)
-      options.signal.addEventListener('abort', this.#onAbort)
+      story.onAbort = () => this.leave(options.signal?.reason)
+      options.signal.addEventListener('abort', story.onAbort)
     }
     if (deadlineMs !== undefined) {
-      this.#deadline = new Deadline(() => this.#outOfTime())
-      this.#deadline.start(gear, deadlineMs, this.startedAt)
+      story.deadline = new Deadline(() => this.#outOfTime())
+      story.deadline.start(gear, deadlineMs, this.startedAt)
     }
   }
 
   #walk(): void {
-    const targets = this.gear.targets
+    const { gear, options } = this
+    const targets = options.targets === undefined ? gear.targets : gear.chainOf(options.targets)
     for (let i = 0; i < targets.length; i++) {
       const target = targets[i]!
       const refusal = this.admit(target)
       // a listener may have aborted the call meanwhile
       if (this.ended) return
       if (refusal === undefined) return this.attemptAt(target, 1, this.startedAt)
-      ;(this.#refused ??= []).push(refusal)
+      ;(this.#told.refused ??= []).push(refusal)
     }
     this.#drive().act()
   }
@@ -141,6 +153,10 @@ export class Run<Request, Result, Part, Out> {
     if (gate > 0) {
       this.#visit(target, model, breaker, undefined)
       this.#gate = gate
+      return undefined
+    }
+    if (this.options.bypassCircuit === true && this.attempts === 0 && breaker?.canExecute() === false) {
+      this.#visit(target, model, breaker, breaker.admitAnyway())
       return undefined
     }
     const answer = breaker?.tryAcquire(this)
@@ -171,10 +187,23 @@ export class Run<Request, Result, Part, Out> {
     this.#breaker = breaker
     this.#permit = permit
     this.#gate = 0
+    if (this.#story !== undefined) this.#story.from = this.#before(target.name)
+  }
+
+  /** The target that the call was at before it came to `name`. */
+  #before(name: string): string | undefined {
+    return this.records?.findLast(({ target }) => target !== name)?.target
+  }
+
+  #hopped(result: Outcome['outcome']): void {
+    const story = this.#story
+    if (story?.from === undefined) return
+    this.target!.stats.hop(story.from, result)
+    story.from = undefined
   }
 
   #note(
-    { name: target }: Target<Request, Result, Part>,
+    { name: target, stats }: Target<Request, Result, Part>,
     model: string | undefined,
     breaker: CircuitBreaker,
     refusal: Refusal,
@@ -189,10 +218,13 @@ export class Run<Request, Result, Part, Out> {
       retryAfterMs,
       error,
     } as const
-    const records = (this.records ??= [])
+    const records = (this.#told.records ??= [])
     // who waits for a circuit is refused many times: the last one tells the story
     const earlier = records.findIndex((other) => other.target === target && other.outcome === 'refused')
+    const from = this.#before(target)
     if (earlier >= 0) records.splice(earlier, 1)
+    else if (from !== undefined) stats.hop(from, 'refused')
+    this.#tell((watch) => watch.refused(target, model, refusal))
     records.push(record)
     const retryAt = retryAfterMs === undefined ? null : this.gear.clock.now() + retryAfterMs
     return { target, reason: refusal.reason, retryAt }
@@ -200,11 +232,30 @@ export class Run<Request, Result, Part, Out> {
 
   attemptAt(target: Target<Request, Result, Part>, n: number, now: number): void {
     this.attempts++
-    this.#failure = undefined
+    if (this.#story !== undefined) this.#story.failure = undefined
     if (this.#permit?.probe === true) this.#breaker?.renew(this.#permit, now)
     const attempt = this.#begin(this, target, n, now)
     this.#attempt = attempt
-    attempt.begin()
+    const watch = this.#story?.watch
+    if (watch === undefined) attempt.begin()
+    else this.#beginWatched(watch, attempt)
+  }
+
+  /** Sends the request wherever the observer wants it sent, once, whatever the observer does. */
+  #beginWatched(watch: CallWatch, attempt: Attempt<Request, Result, Part, Out>): void {
+    let begun = false
+    const send = () => {
+      if (begun) return
+      begun = true
+      attempt.begin()
+    }
+    this.gear.notifier.guard('the observer', () => watch.attempt(attempt, send))
+    send()
+  }
+
+  #tell(what: (watch: CallWatch) => void): void {
+    const watch = this.#story?.watch
+    if (watch !== undefined) this.gear.notifier.guard('the observer', () => what(watch))
   }
 
   /** A sign of life of the present visit. */
@@ -224,6 +275,11 @@ export class Run<Request, Result, Part, Out> {
     const now = this.gear.clock.now()
     const attempt = this.#attempt!
     this.#measure('success', now)
+    const story = this.#story
+    if (story !== undefined) {
+      this.#attemptEnded('success', undefined, story.committed ? undefined : out)
+      this.#hopped('success')
+    }
     if (this.#gate > 0) this.#breaker!.succeeded(this.#gate, now)
     else
       this.#settle(
@@ -231,15 +287,16 @@ export class Run<Request, Result, Part, Out> {
         now,
         attempt.startedAt,
       )
-    this.#driver?.tell({ type: this.#committed ? 'stream.completed' : 'attempt.succeeded', at: now })
-    this.finish(true, now)
+    story?.driver?.tell({ type: story.committed ? 'stream.completed' : 'attempt.succeeded', at: now })
+    this.finish('answered', now)
     this.resolve(out)
   }
 
   /** A stream has shown its first content: from now on nobody else may answer. */
   streamCommitted(out: Out): void {
-    this.#committed = true
-    this.#driver?.tell({ type: 'stream.committed', at: this.gear.clock.now() })
+    this.#told.committed = true
+    this.#tell((watch) => watch.committed())
+    this.#story?.driver?.tell({ type: 'stream.committed', at: this.gear.clock.now() })
     this.resolve(out)
   }
 
@@ -248,11 +305,14 @@ export class Run<Request, Result, Part, Out> {
     const attempt = this.#attempt?.attempt ?? 1
     this.#measure(verdict.outcome, now)
     this.#attempt = undefined
-    this.#failure = { error, verdict }
-    const target = this.target!.name
+    const story = this.#told
+    story.failure = { error, verdict }
+    const { name: target, stats } = this.target!
     const { failure, alert, retryAfterMs } = verdict
+    stats.failed(failure)
+    this.#attemptEnded(verdict.outcome, failure, undefined)
     const outcome = verdict.outcome === 'failure' ? 'failed' : 'neutral'
-    ;(this.records ??= []).push({ target, model: this.model, outcome, failure, retryAfterMs, error })
+    ;(story.records ??= []).push({ target, model: this.model, outcome, failure, retryAfterMs, error })
     this.gear.tell(() => ({
       type: 'attempt_failed',
       call: this.id,
@@ -270,16 +330,18 @@ export class Run<Request, Result, Part, Out> {
   #interrupted(now: number): void {
     this.endVisit(now)
     if (this.ended) return
-    this.#driver?.tell({ type: 'stream.failed', at: now })
-    this.finish(false, now)
+    this.#story?.driver?.tell({ type: 'stream.failed', at: now })
+    this.finish('interrupted', now)
   }
 
   /** The visit that failed is over: its one outcome is recorded. */
   endVisit(now: number): void {
-    const failure = this.#failure
-    if (failure === undefined) return
-    this.#failure = undefined
+    const story = this.#story
+    const failure = story?.failure
+    if (story === undefined || failure === undefined) return
+    story.failure = undefined
     const outcome = this.#breaker?.outcomeOf(failure.error, failure.verdict)
+    this.#hopped(outcome?.outcome ?? failure.verdict.outcome)
     if (outcome !== undefined) this.#settle(outcome, now, now)
   }
 
@@ -305,11 +367,11 @@ export class Run<Request, Result, Part, Out> {
   }
 
   #drive(): ChainDriver<Request, Result, Part, Out> {
-    if (this.#driver !== undefined) return this.#driver
-    this.#bare = false
-    this.#driver = new ChainDriver(this)
-    this.#driver.replay(this.#refused ?? [], this.target?.name)
-    return this.#driver
+    const story = this.#told
+    if (story.driver !== undefined) return story.driver
+    story.driver = new ChainDriver(this)
+    story.driver.replay(story.refused ?? [], this.target?.name)
+    return story.driver
   }
 
   /** The caller hung up, or the reader left: everything ends, nothing is held against the target. */
@@ -318,8 +380,8 @@ export class Run<Request, Result, Part, Out> {
     this.ended = true
     const now = this.gear.clock.now()
     this.#cut(reason, NEUTRAL, now)
-    this.#driver?.tell({ type: 'caller.aborted', at: now })
-    this.finish(false, now)
+    this.#story?.driver?.tell({ type: 'caller.aborted', at: now })
+    this.finish('aborted', now)
     this.reject(reason)
   }
 
@@ -329,7 +391,7 @@ export class Run<Request, Result, Part, Out> {
     this.ended = true
     const now = this.gear.clock.now()
     this.#cut(error, NEUTRAL, now)
-    this.finish(false, now)
+    this.finish('failed', now)
     this.reject(error)
   }
 
@@ -339,9 +401,9 @@ export class Run<Request, Result, Part, Out> {
     const now = this.gear.clock.now()
     const ms = this.deadlineMs ?? 0
     const error = new DeadlineExceededError(ms, { target: this.target?.name, model: this.model })
-    this.#cut(error, this.#outcomeAtDeadline(ms, now), now)
-    this.#driver?.tell({ type: 'deadline.passed', at: now })
-    this.finish(false, now)
+    this.#cut(error, this.#outcomeAtDeadline(ms, now), now, 'deadline')
+    this.#story?.driver?.tell({ type: 'deadline.passed', at: now })
+    this.finish('outOfTime', now)
     this.reject(error)
   }
 
@@ -354,35 +416,50 @@ export class Run<Request, Result, Part, Out> {
     return { outcome: 'failure', failure: 'timeout', error }
   }
 
-  #cut(reason: unknown, outcome: Outcome, now: number): void {
+  #cut(reason: unknown, outcome: Outcome, now: number, why: 'aborted' | 'deadline' = 'aborted'): void {
     const attempt = this.#attempt
     if (attempt !== undefined) {
+      const failure = outcome.outcome === 'failure' ? (outcome.failure ?? 'unknown') : why
       this.#measure(outcome.outcome, now)
+      if (outcome.outcome === 'failure') this.target!.stats.failed(failure)
+      this.#attemptEnded(outcome.outcome, failure, undefined)
       attempt.cut(reason)
     }
+    this.#hopped(outcome.outcome)
     this.#settle(outcome, now, attempt?.startedAt ?? now)
   }
 
+  #attemptEnded(outcome: Outcome['outcome'], failure: string | undefined, answer: unknown): void {
+    this.#tell((watch) => watch.attemptEnded({ outcome, failure, answer }))
+  }
+
   /** Lets go of everything that could still fire, and reports. */
-  finish(ok: boolean, now: number): void {
+  finish(end: CallEnd, now: number): void {
     this.ended = true
     this.#attempt = undefined
-    if (!this.#bare) this.#letGo()
+    const story = this.#story
+    if (story !== undefined) this.#letGo(story)
+    if (end === 'answered') this.gear.calls.answered++
+    else this.gear.calls[end]++
     this.gear.ended()
     const report = this.options.report
-    if (report !== undefined) this.#report(report, ok, now)
+    const watched = story?.watch !== undefined
+    if (report === undefined && !watched) return
+    const told = this.#report(end === 'answered', now)
+    if (watched) this.#tell((watch) => watch.ended(end, told))
+    if (report !== undefined) this.gear.notifier.guard('report', () => report(told))
   }
 
-  #letGo(): void {
-    if (this.#onAbort !== undefined) this.options.signal?.removeEventListener('abort', this.#onAbort)
-    this.#deadline?.stop(this.gear)
-    this.#driver?.end()
+  #letGo({ onAbort, deadline, driver }: RunStory<Request, Result, Part, Out>): void {
+    if (onAbort !== undefined) this.options.signal?.removeEventListener('abort', onAbort)
+    deadline?.stop(this.gear)
+    driver?.end()
   }
 
-  #report(report: NonNullable<CallOptions['report']>, ok: boolean, now: number): void {
+  #report(ok: boolean, now: number): CallReport {
     const { target, model, attempts, startedAt } = this
-    const fallbackIndex = ok ? (target?.index ?? -1) : -1
-    const told = { target: target?.name, model, attempts, fallbackIndex, durationMs: now - startedAt, ok }
-    this.gear.notifier.guard('report', () => report(told))
+    const place = target === undefined ? -1 : (this.options.targets?.indexOf(target.name) ?? target.index)
+    const fallbackIndex = ok ? place : -1
+    return { target: target?.name, model, attempts, fallbackIndex, durationMs: now - startedAt, ok }
   }
 }

@@ -20,16 +20,19 @@ import {
 /** Something that happened, for whoever listens. Names, kinds and numbers only. */
 export type SwitchgearEvent =
   | ({ readonly type: 'circuit_state'; readonly targets: readonly string[] } & Transition)
-  | {
-      readonly type: 'attempt_failed'
-      readonly call: string
-      readonly target: string
-      readonly model: string | undefined
-      readonly attempt: number
-      readonly failure: string
-      /** Somebody has to be told: waiting does not heal this. */
-      readonly alert: boolean
-    }
+  | FailedAttempt
+
+/** An attempt without an answer. */
+export interface FailedAttempt {
+  readonly type: 'attempt_failed'
+  readonly call: string
+  readonly target: string
+  readonly model: string | undefined
+  readonly attempt: number
+  readonly failure: string
+  /** Somebody has to be told: waiting does not heal this. */
+  readonly alert: boolean
+}
 
 /** How a call went. */
 export interface CallReport {
@@ -49,6 +52,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal
   /** The model asked for. Default: each target's own. */
   readonly model?: string
+  /** The chain of this call: names of targets, in order, each once. Default: all of them, as declared. */
+  readonly targets?: readonly string[]
+  /** Once a target was asked, nobody else is; a refusal still passes on. Default false. */
+  readonly noFallback?: boolean
+  /** Asks the first target even where its circuit refuses; what comes of it is counted and decides nothing. Default false. */
+  readonly bypassCircuit?: boolean
   /** For the whole call, in ms. Default: the switchgear's. */
   readonly deadlineMs?: number
   /** Told once, when the call has ended. */
@@ -81,6 +90,25 @@ export interface SwitchgearOptions<Request = unknown, Result = unknown, Part = u
   readonly onEvent?: (event: SwitchgearEvent) => void
   /** Saved circuits to go on from, by bucket, as `snapshots()` gave them. */
   readonly snapshots?: Readonly<Record<string, SavedCircuit>>
+}
+
+/** What cannot change while a switchgear runs. */
+const FIXED = ['clock', 'random', 'logger', 'journal', 'snapshots', 'maxBuckets', 'idleMs'] as const
+
+/** What {@link Switchgear.reconfigure} takes: everything that is a rule. */
+export type SwitchgearRules<Request = unknown, Result = unknown, Part = unknown> = Omit<
+  SwitchgearOptions<Request, Result, Part>,
+  (typeof FIXED)[number]
+>
+
+/** @throws ConfigError for an option that is given once and for all */
+export function checkFixed(options: { readonly [Key in keyof SwitchgearOptions]?: unknown }): void {
+  const key = FIXED.find((name) => options[name] !== undefined)
+  if (key === undefined) return
+  throw new ConfigError(`${key} cannot be changed while the switchgear runs.`, {
+    path: key,
+    hint: 'Leave it out, or create a new switchgear.',
+  })
 }
 
 const KEYS: readonly (keyof SwitchgearOptions)[] = [

@@ -2,16 +2,18 @@ import type { SavedCircuit } from '../../machines/breaker-events.ts'
 import type { CircuitState } from '../../machines/circuit-state.ts'
 import { Attempt } from './attempt.ts'
 import type { BreakerStatus } from './breaker-status.ts'
+import type { CallObserver } from './call-observer.ts'
 import { CallStream } from './call-stream.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
-import { ConfigError } from './errors.ts'
+import { ConfigError, SwitchgearError } from './errors.ts'
 import type { Explanation } from './explain.ts'
 import { Gear } from './gear.ts'
-import type { TransitionListener } from './gear.ts'
+import type { Heard } from './gear.ts'
 import type { SupervisorRef } from './host.ts'
 import type { CommandOptions } from './operator.ts'
 import { Run } from './run.ts'
-import type { CallOptions, SwitchgearOptions } from './switchgear-options.ts'
+import type { GearStats } from './stats.ts'
+import type { CallOptions, SwitchgearOptions, SwitchgearRules } from './switchgear-options.ts'
 import type { Target } from './target.ts'
 import { checkKeys, didYouMean } from './validate.ts'
 
@@ -36,7 +38,7 @@ const NO_OPTIONS: CallOptions = Object.freeze({})
 
 /** Targets in breakers, and the chain over them. Made by {@link createSwitchgear}. */
 export class Switchgear<Request, Result, Part> {
-  readonly #gear: Gear<Request, Result, Part>
+  #gear: Gear<Request, Result, Part>
 
   constructor(gear: Gear<Request, Result, Part>) {
     this.#gear = gear
@@ -120,17 +122,52 @@ export class Switchgear<Request, Result, Part> {
     this.#breaker(target)?.close(options)
   }
 
-  /** Hears every transition, after the commit; what a listener throws is logged. Returns the way to stop. */
-  on(event: 'transition', listener: TransitionListener): () => void {
-    if (event !== 'transition')
-      throw new ConfigError(`Unknown event '${event}'.`, { hint: "Known: 'transition'." })
-    this.#gear.listeners.add(listener)
-    return () => this.#gear.listeners.delete(listener)
+  /** Hears what happens, after the commit; what a listener throws is logged. Returns the way to stop. */
+  on<E extends keyof Heard>(event: E, listener: (told: Heard[E]) => void): () => void {
+    const { listeners } = this.#gear
+    if (!Object.hasOwn(listeners, event)) {
+      const hint = didYouMean(event, Object.keys(listeners))
+      throw new ConfigError(`Unknown event '${event}'.`, { hint })
+    }
+    listeners[event].add(listener)
+    return () => listeners[event].delete(listener)
+  }
+
+  /**
+   * Looks on at every call from now on, for traces. Returns the way to stop.
+   *
+   * @throws ConfigError when somebody does already
+   */
+  observe(observer: CallObserver): () => void {
+    const gear = this.#gear
+    if (gear.observer !== undefined) {
+      throw new ConfigError('The calls are observed already.', { hint: 'Stop the other observer first.' })
+    }
+    gear.observer = observer
+    return () => {
+      if (gear.latest.observer === observer) gear.latest.observer = undefined
+    }
   }
 
   /** The XState root actor, for inspection. */
   get supervisor(): SupervisorRef {
     return this.#gear.supervisor
+  }
+
+  /**
+   * Puts other targets and rules in force. Calls under way end as they began; circuits whose options did not change go
+   * on with all they have counted, those with other options go on in their state under the new ones.
+   *
+   * @throws RangeError, ConfigError for options that are refused; then everything stays as it was
+   */
+  reconfigure(options: SwitchgearRules<Request, Result, Part>): void {
+    if (this.#gear.closed) throw new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.')
+    this.#gear = new Gear(options, this.#gear)
+  }
+
+  /** Plain numbers of every breaker and target, for metrics; only ever added to. */
+  stats(): GearStats {
+    return this.#gear.stats()
   }
 
   /** Every circuit as it would survive a restart; give it back as the option `snapshots`. */

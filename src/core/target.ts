@@ -18,7 +18,7 @@ export class Target<Request, Result, Part> {
   readonly index: number
   readonly options: TargetOptions<Request, Result, Part>
   readonly planned: PlannedTarget
-  readonly stats = new TargetStats()
+  stats = new TargetStats()
   readonly timeout: LimitQueue | undefined
   readonly firstContent: LimitQueue | undefined
   readonly idle: LimitQueue | undefined

@@ -1,4 +1,4 @@
-import type { Cause } from '../../machines/breaker-events.ts'
+import type { Cause, Hold } from '../../machines/breaker-events.ts'
 import type { CircuitState } from '../../machines/circuit-state.ts'
 
 /** One real change of a circuit's state. */
@@ -18,4 +18,13 @@ export interface Transition {
   readonly openUntil: number | null
   /** The call that changed it, where there is one. */
   readonly call: string | undefined
+}
+
+/** A circuit that an operator holds. */
+export interface HeldCircuit {
+  readonly bucket: string
+  readonly model: string | undefined
+  readonly state: CircuitState
+  readonly at: number
+  readonly hold: Hold
 }

@@ -88,9 +88,9 @@ export function checkKeys(path: string, value: unknown, keys: readonly string[])
 /** "Did you mean …" for a misspelt name, or the list of the right ones. */
 export function didYouMean(wrong: string, right: readonly string[]): string {
   const nearest = [...right].sort((a, b) => leven(wrong, a) - leven(wrong, b))[0]
-  if (nearest !== undefined && leven(wrong, nearest) <= Math.max(2, wrong.length / 3)) {
-    return `Did you mean '${nearest}'?`
-  }
+  // two letters of a short word are another word
+  const most = wrong.length < 4 ? Math.min(1, wrong.length - 1) : Math.max(2, wrong.length / 3)
+  if (nearest !== undefined && leven(wrong, nearest) <= most) return `Did you mean '${nearest}'?`
   return `Known: ${right.join(', ')}.`
 }
 

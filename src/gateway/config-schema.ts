@@ -1,100 +1,179 @@
 import * as Schema from 'effect/Schema'
 
-import type { CircuitBreakerOptions } from '../core/breaker-options.ts'
-import type { SwitchgearOptions } from '../core/switchgear-options.ts'
-import type { RetryOptions } from '../core/target-options.ts'
+import { callRules } from './config-breaker-schema.ts'
+import { coreNumber, optional, optionalCoreNumber } from './config-keys.ts'
+import { addressKeys, provider } from './config-provider-schema.ts'
+import { admin, alert, healthChecks, journal, server } from './config-server-schema.ts'
 
-/** What the core checks itself, with the same words as in the library. */
-const handedOn = <T>(fits: (value: unknown) => boolean) => Schema.declare((value): value is T => fits(value))
-
-const isBag = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const text = Schema.optionalKey(Schema.NonEmptyString)
-const number = Schema.optionalKey(Schema.Number)
-const lists = Schema.optionalKey(Schema.Record(Schema.String, Schema.Array(Schema.NonEmptyString)))
-const baseUrl = Schema.String.check(Schema.makeFilter(isBaseUrl))
-
-const server = Schema.Struct({
-  host: text,
-  port: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))),
-})
+const names = Schema.Array(Schema.NonEmptyString)
+const lists = (description: string) =>
+  optional(Schema.Record(Schema.String, names), {
+    description,
+    right: 'must be a mapping: name of a group or target → list of names',
+  })
 
 const target = Schema.Struct({
-  name: text,
-  model: text,
-  baseUrl,
-  apiKey: Schema.optionalKey(Schema.NonEmptyString.check(Schema.makeFilter(isHeaderValue))),
-  circuitBreaker: Schema.optionalKey(
-    handedOn<boolean | CircuitBreakerOptions>((value) => typeof value === 'boolean' || isBag(value)),
+  name: optional(Schema.NonEmptyString, {
+    description: 'The name of the target. Default: primary, then fallback[0], fallback[1] …',
+    right: 'must be a name, such as openai',
+  }),
+  provider: optional(Schema.NonEmptyString, {
+    description: 'The entry of `providers` that says where and how. What stands in the target comes first.',
+    right: 'must be the name of an entry of providers',
+  }),
+  ...addressKeys,
+  model: optional(Schema.NonEmptyString, {
+    description: 'The model this target is asked for. Default: what the client asks for.',
+    right: 'must be the name of a model; put quotes around one that looks like a number',
+  }),
+  weight: optional(Schema.Finite.check(Schema.isGreaterThan(0)), {
+    description: 'Its share of the calls under the strategy weighted.',
+    right: 'must be a number above 0',
+    default: 1,
+  }),
+  set: optional(Schema.Record(Schema.String, Schema.Json), {
+    description: 'Fields that are put into the body of a request.',
+    right: 'must be a mapping: field of the body → value',
+  }),
+  drop: optional(names, {
+    description: 'Fields that are taken out of the body of a request.',
+    right: 'must be a list of fields of the body',
+  }),
+  healthCheck: optional(
+    Schema.Union([
+      Schema.Boolean,
+      Schema.Struct({
+        model: optional(Schema.NonEmptyString, {
+          description: 'The model the check asks for. Default: the model of the target.',
+          right: 'must be the name of a model',
+        }),
+        maxTokens: optional(Schema.Int.check(Schema.isGreaterThanOrEqualTo(1)), {
+          description: 'The longest answer a check may cost.',
+          right: 'must be a whole number above 0',
+        }),
+      }),
+    ]),
+    {
+      description: 'How this target is checked while its circuit is open; `false` = never.',
+      right: 'must be true, false, or a mapping of model and maxTokens',
+      default: true,
+    },
   ),
-  bucket: text,
-  maxRetries: number,
-  retry: Schema.optionalKey(handedOn<RetryOptions>(isBag)),
-  timeoutMs: number,
-  firstContentTimeoutMs: number,
-  idleTimeoutMs: number,
+  bucket: optional(Schema.NonEmptyString, {
+    description: 'Targets of the same bucket share one circuit. Default: the name of the target.',
+    right: 'must be a name',
+  }),
+  ...callRules,
+}).annotate({ right: 'must be a target: a mapping with a provider or a baseUrl' })
+
+/** How the deployments of a group are chosen, among those whose circuit admits. */
+export const strategies = ['ordered', 'round-robin', 'weighted', 'least-busy'] as const
+
+const group = Schema.Union([
+  Schema.NonEmptyArray(Schema.NonEmptyString),
+  Schema.Struct({
+    targets: Schema.NonEmptyArray(Schema.NonEmptyString).annotate({
+      description: 'The deployments of the group: names of targets.',
+      right: 'must be a list of one name of a target at least',
+    }),
+    strategy: optional(Schema.Literals(strategies), {
+      description: 'Which deployment is asked first, among those whose circuit admits.',
+      right: `must be one of: ${strategies.join(', ')}`,
+      default: 'ordered',
+    }),
+    fallbacks: optional(names, {
+      description: 'Groups and targets that are asked when no deployment of the group answered, in order.',
+      right: 'must be a list of names of groups or targets',
+    }),
+  }),
+]).annotate({
+  right: 'must be a list of names of targets, or a mapping with targets, and perhaps strategy, fallbacks',
 })
 
 /** The configuration of the gateway. Unknown keys are faults. */
 export const configSchema = Schema.Struct({
-  server: Schema.optionalKey(server),
-  targets: Schema.NonEmptyArray(target),
-  deadlineMs: number,
-  whenAllOpen: Schema.optionalKey(
-    handedOn<NonNullable<SwitchgearOptions['whenAllOpen']>>(
-      (value) => typeof value === 'string' || isBag(value),
-    ),
+  $schema: optional(Schema.String, {
+    description: 'Where an editor finds the JSON Schema of this file; the gateway does not read it.',
+    right: 'must be the address of a JSON Schema',
+  }),
+  server: optional(server, {
+    description: 'Where and how the gateway listens.',
+    right: 'must be a mapping of host, port and limits',
+  }),
+  admin: optional(admin, {
+    description: 'Who may see and act under /admin.',
+    right: 'must be a mapping with tokens',
+  }),
+  providers: optional(Schema.Record(Schema.String, provider), {
+    description: 'Addresses and keys that targets share: name → provider.',
+    right: 'must be a mapping: name → provider with a baseUrl',
+  }),
+  defaults: optional(Schema.Struct(callRules), {
+    description:
+      'Rules for every target that does not say otherwise. The options of circuitBreaker are taken over one by one; a target that gives threshold or tripping replaces both.',
+    right: 'must be a mapping such as {timeoutMs: 30000}',
+  }),
+  targets: Schema.NonEmptyArray(target).annotate({
+    description: 'Every place a request can go, in order.',
+    right: 'must be a list of one target at least, each with a provider or a baseUrl',
+  }),
+  models: optional(Schema.Record(Schema.String, group), {
+    description:
+      'Model groups: the name a client asks for → its deployments. "*" stands for any other model. Default: every target, in order, for any model.',
+    right: 'must be a mapping: name of a model → list of names of targets',
+  }),
+  fallbacks: lists('Group → groups and targets that are asked when none of its deployments answered.'),
+  defaultFallbacks: optional(names, {
+    description: 'The same for every group without fallbacks of its own.',
+    right: 'must be a list of names of groups or targets',
+  }),
+  contextWindowFallbacks: lists(
+    'For prompts that are too long: group or target → groups and targets, in order.',
   ),
-  retryBudget: Schema.optionalKey(
-    handedOn<NonNullable<SwitchgearOptions['retryBudget']>>((value) => value === false || isBag(value)),
+  contentPolicyFallbacks: lists(
+    'For prompts that a filter refused: group or target → groups and targets, in order.',
   ),
-  contextWindowFallbacks: lists,
-  contentPolicyFallbacks: lists,
-})
+  deadlineMs: optionalCoreNumber('For each whole call, in ms. Default: none.', { exclusiveMinimum: 0 }),
+  whenAllOpen: optional(
+    Schema.Union([
+      Schema.Literals(['fail', 'last-resort']),
+      Schema.Struct({
+        waitMs: coreNumber('How long a call may wait for a circuit, in ms.', { minimum: 0 }),
+      }),
+    ]),
+    {
+      description: 'What happens to a call when every circuit refuses.',
+      right: 'must be fail, last-resort, or {waitMs: <number>}',
+      default: 'fail',
+    },
+  ),
+  retryBudget: optional(
+    Schema.Union([
+      Schema.Literal(false),
+      Schema.Struct({
+        capacity: optionalCoreNumber('Retries that may be saved up.', { default: 10, minimum: 0 }),
+        perCall: optionalCoreNumber('What each call adds.', { default: 0.2, minimum: 0 }),
+      }),
+    ]),
+    {
+      description: 'Bounds the retries of all calls together; `false` = without bound.',
+      right: 'must be false, or a mapping of capacity and perCall',
+    },
+  ),
+  journal: optional(journal, {
+    description: 'Where every change of a circuit is kept; `false` = nowhere, circuits forget at a restart.',
+    right: 'must be true, false, or a mapping of file, keepDays and maxMegabytes',
+    default: true,
+  }),
+  alerts: optional(Schema.Array(alert), {
+    description: 'Webhooks that are told of trouble.',
+    right: 'must be a list of mappings with a url',
+  }),
+  healthChecks: optional(healthChecks, {
+    description: 'One cheap request to a target now and then, only while its circuit is open. Default: off.',
+    right: 'must be a mapping of intervalMs and maxPerHour',
+  }),
+}).annotate({ right: 'must be a mapping with the key targets' })
 
 export type GatewayConfig = typeof configSchema.Type
 export type GatewayTarget = GatewayConfig['targets'][number]
-
-/** The keys that are known at a place; `[]` stands for any index. */
-export const knownKeys: Readonly<Record<string, readonly string[]>> = {
-  '': Object.keys(configSchema.fields),
-  server: Object.keys(server.fields),
-  'targets[]': Object.keys(target.fields),
-}
-
-/** Fields whose text stays text, even where it looks like a number. */
-export const textKeys: ReadonlySet<string> = new Set(['name', 'model', 'baseUrl', 'apiKey', 'host', 'bucket'])
-
-/** What would be right at a place. */
-export const whatIsRight: Readonly<Record<string, string>> = {
-  '': 'must be a mapping with the key targets',
-  server: 'must be a mapping of host and port',
-  'server.host': 'must be an address to listen on, such as 127.0.0.1',
-  'server.port': 'must be a whole number from 0 to 65535',
-  targets: 'must be a list of one target at least, each with a baseUrl',
-  'targets[]': 'must be a target: a mapping with a baseUrl',
-  'targets[].name': 'must be a name, such as openai',
-  'targets[].model': 'must be the name of a model; put quotes around one that looks like a number',
-  'targets[].baseUrl':
-    'must be the http(s) URL of an OpenAI-compatible API without a key in it, such as https://api.openai.com/v1',
-  'targets[].apiKey':
-    'must be a key without line breaks, best as ${NAME_OF_A_VARIABLE}; leave it out where none is needed',
-  'targets[].circuitBreaker': 'must be true, false, or a mapping of options such as {threshold: 5}',
-  'targets[].bucket': 'must be a name',
-  'targets[].retry': 'must be a mapping of baseMs, multiplier and maxMs',
-  whenAllOpen: 'must be fail, last-resort, or {waitMs: <number>}',
-  retryBudget: 'must be false, or a mapping of capacity and perCall',
-  contextWindowFallbacks: 'must be a mapping: name of a target → list of names',
-  contentPolicyFallbacks: 'must be a mapping: name of a target → list of names',
-}
-
-/** A key from a file often ends with a line break, which no header can carry. */
-function isHeaderValue(value: string): boolean {
-  return /^[\t\x20-\x7e]+$/.test(value)
-}
-
-function isBaseUrl(value: string): boolean {
-  const url = URL.parse(value)
-  if (url === null || !/^https?:$/.test(url.protocol)) return false
-  return url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-}

@@ -1,58 +1,102 @@
 import { ConfigError } from '../core/errors.ts'
 import { createSwitchgear } from '../core/switchgear.ts'
-import type { Path } from './config-file.ts'
+import { isMapping, valueAt } from './config-path.ts'
+import type { Finding, Path } from './config-path.ts'
 import type { GatewayConfig } from './config-schema.ts'
-import { toSwitchgearOptions } from './gear-options.ts'
-
-interface CoreFault {
-  readonly path: Path
-  readonly text: string
-}
+import { replacedBy } from './merge-defaults.ts'
+import { nameOf, resolveTarget } from './resolve-target.ts'
 
 // a config of more faults than this is read anew after the first repair
 const MOST_FAULTS = 50
 
 /**
- * What the core would refuse. It stops at the first fault, so each option it names is taken out and the rest is tried
- * again.
+ * What the core would refuse, said of where it was written: in a target, or in the defaults it took it from. The core
+ * stops at the first fault, so each option it names is taken out and the rest is tried again.
  */
-export function coreFaults(config: GatewayConfig): CoreFault[] {
-  const faults: CoreFault[] = []
-  const rest = structuredClone(config) as unknown
-  while (faults.length < MOST_FAULTS) {
-    const error = tryOut(rest as GatewayConfig)
+export function coreFindings(config: GatewayConfig): Finding[] {
+  const findings: Finding[] = []
+  const rest = structuredClone(config)
+  while (findings.length < MOST_FAULTS) {
+    const error = tryOut(rest)
     if (error === undefined) break
-    const fault = toFault(error)
-    faults.push(fault)
-    if (!takeOut(rest, fault.path)) break
+    const { path: refused, text } = toFinding(error, rest)
+    const path = originOf(refused, rest)
+    findings.push({ path, text })
+    if (!takeOut(rest, path)) break
   }
-  return faults
+  return findings
 }
 
 function tryOut(config: GatewayConfig): unknown {
+  const { deadlineMs, whenAllOpen, retryBudget } = config
+  const invoke = () => Promise.reject(new Error('only tried out'))
   try {
-    const nothing = () => Promise.reject(new Error('only tried out'))
-    void createSwitchgear(toSwitchgearOptions(config, () => ({ invoke: nothing, stream: nothing }))).close()
+    const gear = createSwitchgear({
+      ...(deadlineMs !== undefined && { deadlineMs }),
+      ...(whenAllOpen !== undefined && { whenAllOpen }),
+      ...(retryBudget !== undefined && { retryBudget }),
+      targets: config.targets.map((target, i) => ({
+        ...resolveTarget(config, target, i).core,
+        name: uniqueName(config, i),
+        invoke,
+      })),
+    })
+    void gear.close()
     return undefined
   } catch (error) {
     return error
   }
 }
 
-function toFault(error: unknown): CoreFault {
+/** A name that stands twice is told of elsewhere. */
+function uniqueName({ targets }: GatewayConfig, index: number): string {
+  const names = targets.map(nameOf)
+  const name = names[index] ?? ''
+  return names.indexOf(name) === index ? name : `${name} (${index})`
+}
+
+function toFinding(error: unknown, { targets }: GatewayConfig): Finding {
   const { message } = error as Error
-  const path = (error instanceof ConfigError ? error.path : /^[\w[\].-]+(?= is )/.exec(message)?.[0]) ?? ''
-  const text = message.startsWith(`${path} `) ? message.slice(path.length + 1) : message
-  const keys = path.split(/[.[\]]+/).filter((key) => key !== '')
-  return { path: keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key)), text }
+  const told = (error instanceof ConfigError ? error.path : /^[\w[\].-]+(?= is )/.exec(message)?.[0]) ?? ''
+  const text = message.startsWith(`${told} `) ? message.slice(told.length + 1) : message
+  const beside = /beside (targets\[\d+\]\.circuitBreaker)\.tripping/.exec(message)?.[1]
+  const keys = (beside === undefined ? told : `${beside}.${told}`)
+    .split(/[.[\]]+/)
+    .filter((key) => key !== '')
+  const path = keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key))
+  const [first, second, ...others] = path
+  if (first !== 'targets' || typeof second !== 'string') return { path, text }
+  // some of the core's errors name the target
+  const index = targets.map(nameOf).indexOf(second)
+  return { path: index < 0 ? ['targets'] : ['targets', index, ...others], text }
+}
+
+/** Where a refused option was written: the defaults, unless the target says something in its place. */
+function originOf(path: Path, { targets, defaults }: GatewayConfig): Path {
+  const [list, index, ...keys] = path
+  if (list !== 'targets' || typeof index !== 'number' || keys.length === 0) return path
+  const own = targets[index]
+  const [key, option] = keys
+  const value = valueAt(own, [String(key)])
+  // two targets of one bucket disagree
+  if (key === 'circuitBreaker' && option === undefined) {
+    return own?.bucket === undefined ? [list, index] : [list, index, 'bucket']
+  }
+  if (key === 'circuitBreaker' && isMapping(value) && option !== undefined) {
+    if (replacedBy(value, String(option))) return path
+  } else if (value !== undefined && (!isMapping(value) || option === undefined || option in value)) {
+    return path
+  }
+  return valueAt(defaults, keys.slice(0, 2)) === undefined ? path : ['defaults', ...keys]
 }
 
 /** Takes the refused option out, a nested one as a whole; false = there was nothing to take out. */
 function takeOut(config: unknown, path: Path): boolean {
-  const depth = path[0] === 'targets' ? (path[2] === 'circuitBreaker' && path.length > 3 ? 4 : 3) : 1
-  const keys = path.slice(0, depth)
-  const last = keys.pop()
-  const parent = keys.reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], config)
-  if (last === undefined || last === 'targets' || typeof parent !== 'object' || parent === null) return false
-  return last in parent && Reflect.deleteProperty(parent, last)
+  const place = path[0] === 'targets' ? 2 : path[0] === 'defaults' ? 1 : 0
+  const isNested = place > 0 && path[place] === 'circuitBreaker' && path.length > place + 1
+  const keys = path.slice(0, place + (isNested ? 2 : 1))
+  const last = keys.at(-1)
+  const parent = valueAt(config, keys.slice(0, -1))
+  if (typeof last !== 'string' || last === 'targets' || !isMapping(parent)) return false
+  return Object.hasOwn(parent, last) && Reflect.deleteProperty(parent, last)
 }

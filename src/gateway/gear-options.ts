@@ -1,33 +1,63 @@
-import type { SwitchgearOptions } from '../core/switchgear-options.ts'
+import type { SwitchgearRules } from '../core/switchgear-options.ts'
+import type { TargetSelector } from '../core/switchgear.ts'
 import type { TargetOptions } from '../core/target-options.ts'
-import type { Answer, ChatRequest } from './chat-request.ts'
-import type { GatewayConfig, GatewayTarget } from './config-schema.ts'
-import type { SsePart } from './sse-source.ts'
+import type { Answer, CallRequest } from './call-request.ts'
+import type { ResolvedConfig } from './resolve-config.ts'
+import type { ResolvedTarget } from './resolve-target.ts'
+import type { SsePart } from './sse-judge.ts'
 
-export type GatewaySwitchgearOptions = SwitchgearOptions<ChatRequest, Answer, SsePart>
-type Sender = Required<Pick<TargetOptions<ChatRequest, Answer, SsePart>, 'invoke' | 'stream'>>
+export type GatewayRules = SwitchgearRules<CallRequest, Answer, SsePart>
+type Sender = Required<Pick<TargetOptions<CallRequest, Answer, SsePart>, 'invoke' | 'stream'>>
 
 /** The options of the core for a configuration; `sender` sends the requests of one target. */
 export function toSwitchgearOptions(
-  config: GatewayConfig,
-  sender: (target: GatewayTarget, name: string) => Sender,
-): GatewaySwitchgearOptions {
-  const { server: _server, targets, ...rules } = config
+  config: ResolvedConfig,
+  sender: (target: ResolvedTarget) => Sender,
+): GatewayRules {
+  const { targets, contextWindowFallbacks, contentPolicyFallbacks } = config
+  const { deadlineMs, whenAllOpen, retryBudget } = config
   return {
-    ...rules,
-    targets: targets.map((target, i) => {
-      const { baseUrl: _baseUrl, apiKey: _apiKey, ...options } = target
-      return {
-        circuitBreaker: true,
-        ...options,
-        ...sender(target, nameOf(target, i)),
-        classifyPart: (part) => part.kind,
-        isEmpty: (answer) => answer.empty,
-      }
-    }),
+    contextWindowFallbacks,
+    contentPolicyFallbacks,
+    ...(deadlineMs !== undefined && { deadlineMs }),
+    ...(whenAllOpen !== undefined && { whenAllOpen }),
+    ...(retryBudget !== undefined && { retryBudget }),
+    targets: targets.map((target) => ({
+      ...coreOf(config, target),
+      ...sender(target),
+      classifyPart: (part) => part.kind,
+      isEmpty: (answer) => answer.empty,
+    })),
   }
 }
 
-/** The name the core gives to a target. */
-export const nameOf = ({ name }: GatewayTarget, index: number): string =>
-  name ?? (index === 0 ? 'primary' : `fallback[${index - 1}]`)
+/** The targets as the core knows them, without what sends requests. */
+export const adminTargets = (config: ResolvedConfig): ResolvedTarget['core'][] =>
+  config.targets.map((target) => coreOf(config, target))
+
+const coreOf = ({ groups }: ResolvedConfig, { core }: ResolvedTarget): ResolvedTarget['core'] =>
+  groups === undefined ? core : withOwnModel(core)
+
+/**
+ * In a group the client's name stands for the group: a deployment with a model of its own keeps it, also where it has a
+ * circuit a model.
+ */
+function withOwnModel(core: ResolvedTarget['core']): ResolvedTarget['core'] {
+  const { model, circuitBreaker, name, bucket = name } = core
+  if (model === undefined || typeof circuitBreaker !== 'object' || !wantsIsolation(core)) return core
+  const ofOneModel = { ...circuitBreaker, isolateByModel: false }
+  return { ...core, bucket: `${bucket}/${model}`, circuitBreaker: ofOneModel }
+}
+
+const wantsIsolation = ({ circuitBreaker }: ResolvedTarget['core']) =>
+  typeof circuitBreaker === 'object' && circuitBreaker.isolateByModel === true
+
+/** The circuit of a target that a call for `model` would meet. */
+export function selectorOf(
+  config: ResolvedConfig,
+  target: ResolvedTarget,
+  model: string | undefined,
+): TargetSelector {
+  const { name } = target
+  return wantsIsolation(coreOf(config, target)) && model !== undefined ? { name, model } : { name }
+}

@@ -1,41 +1,70 @@
-import { randomUUID } from 'node:crypto'
-import type { AddressInfo } from 'node:net'
+import { hostname } from 'node:os'
 
-import Fastify from 'fastify'
-import type { FastifyInstance, FastifyReply } from 'fastify'
-
-import { systemClock } from '../core/clock.ts'
+import { systemClock, systemRandom } from '../core/clock.ts'
 import type { RuntimeOptions } from '../core/create-breaker.ts'
+import { silentLogger } from '../core/notifier.ts'
 import { createSwitchgear } from '../core/switchgear.ts'
-import { ListenError } from '../testing/listen-error.ts'
-import { answerInParts, answerWhole, clientSignal } from './chat.ts'
-import type { Desk, GatewayGear } from './chat.ts'
-import { BadRequest, ChatRequest } from './chat-request.ts'
+import type { JournalStore } from '../stores/journal-store.ts'
+import { memoryJournal } from '../stores/memory-journal.ts'
+import type { SwitchgearOptions } from '../core/switchgear-options.ts'
+import type { Reloaded } from './admin/context.ts'
+import type { AdminTokens } from './admin/tokens.ts'
+import { configChanges } from './config-changes.ts'
 import type { GatewayConfig } from './config-schema.ts'
-import { errorReply, plainError } from './error-body.ts'
-import type { ErrorReply } from './error-body.ts'
-import { nameOf, toSwitchgearOptions } from './gear-options.ts'
-import { headersToUpstream } from './headers.ts'
+import type { GatewayGear, Rules } from './desk.ts'
+import { HealthChecks } from './health-checks.ts'
+import { createServer, listen } from './http-server.ts'
+import { OngoingCalls } from './ongoing-calls.ts'
+import { Operations } from './operations.ts'
+import { resolveConfig } from './resolve-config.ts'
+import type { ResolvedConfig } from './resolve-config.ts'
+import { addLifeRoutes, addRoutes } from './routes.ts'
+import { toRules } from './rules.ts'
 import { statusReport } from './status.ts'
-import { Upstream, createAgent } from './upstream.ts'
+import { createAgent } from './upstream.ts'
 
-const MOST_BODY_BYTES = 64 * 1024 * 1024
-const DEFAULT_PORT = 4000
-const GRACE_MS = 10_000
-const SWEEP_MS = 50
+/** What is around a gateway rather than a rule of it. */
+export interface GatewayRuntime
+  extends Omit<RuntimeOptions, 'journal'>, Pick<SwitchgearOptions, 'snapshots'> {
+  /** Default: one that ends with the process. The gateway does not close it. */
+  readonly journal?: JournalStore
+  /** Where an admin token is kept that was made because none is configured. Default: it ends with the process. */
+  readonly tokenFile?: string
+  /** Told after another configuration came into force. */
+  readonly onReload?: (config: ResolvedConfig) => void
+  /** Reads the configuration anew, for a reload by an operator; throws where it is broken. Default: none to be read. */
+  readonly readConfig?: () => GatewayConfig
+  /** Where relative files of the configuration are looked for. Default: the working directory. */
+  readonly directory?: string
+  /** How this replica is called. Default: SWITCHGEAR_REPLICA of the environment, else the name of the host. */
+  readonly replica?: string
+}
 
 export interface Gateway extends AsyncDisposable {
   /** Such as `http://127.0.0.1:4000`. */
   readonly url: string
+  /** Where operators look; the same as `url` unless `server.admin` says otherwise. */
+  readonly adminUrl: string
   readonly gear: GatewayGear
-  /** Takes no new calls and lets the running ones end, for `graceMs` at most. Default 10 000. */
-  close(options?: { graceMs?: number }): Promise<void>
+  /** The admin token that was made because none is configured, to be shown once; where it is kept; what is odd about it. */
+  readonly token: Pick<AdminTokens, 'made' | 'file' | 'warning'>
+  /**
+   * Puts another configuration in force. Calls under way end at the targets they began with.
+   *
+   * @throws RangeError, ConfigError for one that is refused; then the old one stays
+   */
+  reload(config: GatewayConfig): Reloaded
+  /**
+   * Takes no new calls and lets the running ones end, for `drainMs` at most; what is left is cut off and told so.
+   * Default `server.drainMs`.
+   */
+  close(options?: { drainMs?: number }): Promise<void>
 }
 
 /**
  * Starts an OpenAI-compatible server in front of a chain of targets.
  *
- * @throws ListenError when the port is taken
+ * @throws ListenError when a port cannot be had
  * @throws RangeError, ConfigError for options that the core refuses
  * @example
  * ```ts
@@ -43,115 +72,96 @@ export interface Gateway extends AsyncDisposable {
  * await fetch(`${gateway.url}/status`)
  * ```
  */
-export async function createGateway(config: GatewayConfig, runtime: RuntimeOptions = {}): Promise<Gateway> {
+export async function createGateway(config: GatewayConfig, runtime: GatewayRuntime = {}): Promise<Gateway> {
+  const { readConfig, directory, replica: named, snapshots, tokenFile, onReload, ...core } = runtime
+  const { clock = systemClock, random = systemRandom, logger = silentLogger } = core
+  const { journal = memoryJournal({ clock, logger }) } = core
+  const replica = named ?? process.env['SWITCHGEAR_REPLICA'] ?? hostname()
   const agent = createAgent()
-  const running = new Map<string, ChatRequest>()
-  const options = toSwitchgearOptions(config, (target, name) => {
-    const upstream = new Upstream(name, target, agent, config.contentPolicyFallbacks?.[name] !== undefined)
-    return {
-      invoke: (request, context) => upstream.invoke(request, context),
-      stream: (request, context) => upstream.stream(request, context),
-    }
-  })
-  const gear: GatewayGear = createSwitchgear({
-    ...options,
-    ...runtime,
-    onEvent: (event) => {
-      if (event.type !== 'attempt_failed') return
-      const { call, target, model, failure } = event
-      running.get(call)?.failed.push({ target, model, failure })
-    },
-  })
-  const server = Fastify({ bodyLimit: MOST_BODY_BYTES, forceCloseConnections: 'idle' })
-  addRoutes(server, { gear, primary: nameOf(config.targets[0], 0) }, config, running)
+  const calls = new OngoingCalls(clock)
+  const around = { clock, random, agent, gear: () => gear }
 
-  const { host = '127.0.0.1', port = DEFAULT_PORT } = config.server ?? {}
-  try {
-    await server.listen({ host, port })
-  } catch (error) {
-    await Promise.all([server.close(), gear.close(), agent.close()])
-    throw new ListenError(port, host, error)
+  const first = toRules(resolveConfig(config, directory), around)
+  let rules: Rules = first.rules
+  const gear: GatewayGear = createSwitchgear({
+    ...first.options,
+    ...core,
+    journal,
+    ...(snapshots && { snapshots }),
+  })
+  gear.on('failure', ({ call, target, model, failure }) => {
+    calls.get(call)?.request.failed.push({ target, model, failure })
+  })
+  const checks = new HealthChecks(gear, clock, () => rules)
+
+  const reload = (next: GatewayConfig): Reloaded => {
+    const made = toRules(resolveConfig(next, directory), around)
+    const tokens = operations.tokensFor(made.rules.config)
+    gear.reconfigure(made.options)
+    const told = configChanges(rules.config, made.rules.config)
+    rules = made.rules
+    checks.restart()
+    operations.reloaded(tokens)
+    onReload?.(rules.config)
+    return told
   }
-  const close = async ({ graceMs = GRACE_MS }: { graceMs?: number } = {}) => {
-    const clock = runtime.clock ?? systemClock
-    let end: unknown
-    const graceIsOver = new Promise<void>((resolve) => {
-      end = clock.setTimeout(() => {
-        server.server.closeAllConnections()
-        resolve()
-      }, graceMs)
-    })
-    // a connection whose last answer is out would otherwise be kept for a next request
-    let sweep: unknown
-    const sweepIdle = () => {
-      server.server.closeIdleConnections()
-      sweep = clock.setTimeout(sweepIdle, SWEEP_MS)
-    }
-    sweepIdle()
-    await server.close()
-    clock.clearTimeout(sweep)
-    await Promise.race([gear.close(), graceIsOver])
-    clock.clearTimeout(end)
+
+  const { server } = rules.config
+  const main = createServer(server)
+  const desk = {
+    gear,
+    clock,
+    calls,
+    get rules() {
+      return rules
+    },
+  }
+  addRoutes(main, desk)
+  addLifeRoutes(main, () => !calls.areLast)
+  const own = server.admin && createServer(server)
+  const operations = new Operations({
+    gear,
+    config: () => rules.config,
+    status: () => {
+      const healthOf = (target: string) => checks.resultOf(target)
+      return statusReport({ gear, config: rules.config, replica, draining: calls.areLast, healthOf })
+    },
+    journal,
+    tokenFile,
+    reload: readConfig && (async () => reload(readConfig())),
+    replica,
+    clock,
+    logger,
+  })
+  operations.register(own ?? main)
+
+  const end = async (drainMs: number) => {
+    await calls.drain(drainMs)
+    checks.close()
+    await operations.close()
+    // whoever is still connected has had its time
+    main.server.closeAllConnections()
+    await Promise.all([main.close(), own?.close(), gear.close()])
     await agent.destroy()
   }
   let closed: Promise<void> | undefined
-  const closeOnce: Gateway['close'] = (grace) => (closed ??= close(grace))
-  return { url: urlOf(server), gear, close: closeOnce, [Symbol.asyncDispose]: () => closeOnce() }
-}
-
-function addRoutes(
-  server: FastifyInstance,
-  desk: Desk,
-  config: GatewayConfig,
-  running: Map<string, ChatRequest>,
-): void {
-  server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-
-  server.post('/v1/chat/completions', async (request, reply) => {
-    const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-    const chat = new ChatRequest(randomUUID(), body, headersToUpstream(request.headers))
-    const signal = clientSignal(reply.raw)
-    running.set(chat.id, chat)
-    try {
-      const told = chat.stream
-        ? await answerInParts(desk, chat, signal, reply.raw, () => reply.hijack())
-        : await answerWhole(desk, chat, signal)
-      if (told !== undefined) return send(reply, told)
-      if (!reply.sent) reply.hijack()
-      return reply
-    } finally {
-      running.delete(chat.id)
+  const close: Gateway['close'] = ({ drainMs = rules.config.server.drainMs } = {}) =>
+    (closed ??= end(drainMs))
+  try {
+    const url = await listen(main, server.host, server.port)
+    const adminUrl = own && server.admin ? await listen(own, server.admin.host, server.admin.port) : url
+    const { made, file, warning } = operations.tokens
+    return {
+      url,
+      adminUrl,
+      gear,
+      token: { made, file, warning },
+      reload,
+      close,
+      [Symbol.asyncDispose]: () => close(),
     }
-  })
-  server.get('/status', (_request, reply) => {
-    const report = statusReport(desk.gear, config.targets)
-    return reply.type('application/json; charset=utf-8').send(`${JSON.stringify(report, null, 2)}\n`)
-  })
-  server.get('/livez', (_request, reply) => reply.send({ status: 'ok' }))
-  server.setNotFoundHandler((request, reply) => {
-    const where = `${request.method} ${request.url.split('?', 1)[0]}`
-    return send(reply, plainError(404, 'invalid_request_error', 'unknown_url', `There is no ${where} here.`))
-  })
-  server.setErrorHandler((error, _request, reply) => send(reply, toReply(error)))
-}
-
-/** Of what fastify itself refuses, and of a request that cannot be read. */
-function toReply(error: unknown): ErrorReply {
-  const status =
-    typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : undefined
-  if (error instanceof BadRequest || typeof status !== 'number' || status < 400 || status > 499) {
-    return errorReply(error, undefined)
+  } catch (error) {
+    await close({ drainMs: 0 })
+    throw error
   }
-  const message = status === 413 ? 'The body is too large.' : 'The request cannot be read.'
-  return plainError(status, 'invalid_request_error', 'invalid_request', message)
-}
-
-function send(reply: FastifyReply, { status, headers, body }: ErrorReply): FastifyReply {
-  return reply.code(status).headers(headers).send(body)
-}
-
-function urlOf(server: FastifyInstance): string {
-  const { address, port, family } = server.server.address() as AddressInfo
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }

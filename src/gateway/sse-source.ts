@@ -1,156 +1,136 @@
-import { classifyEvent, failureOfStreamEnd, hasContent } from '../classify/stream-parts.ts'
-import { hasRefusal } from '../classify/content.ts'
-import type { PartKind } from '../core/target-options.ts'
-import { dataOf, SseSplitter } from './sse-splitter.ts'
-import { UpstreamError } from './upstream-error.ts'
+import { SseJudge } from './sse-judge.ts'
+import type { SsePart, SseRules } from './sse-judge.ts'
+import { SseSplitter } from './sse-splitter.ts'
+import type { SseBlock } from './sse-splitter.ts'
+import type { UpstreamError } from './upstream-error.ts'
 
-/** Some events of a stream as they came, and what they are. */
-export class SsePart {
-  readonly bytes: Buffer
-  readonly kind: PartKind
-
-  constructor(bytes: Buffer, kind: PartKind) {
-    this.bytes = bytes
-    this.kind = kind
-  }
-
-  /** For whoever measures how much is held back. */
-  toJSON(): string {
-    return this.bytes.toString('latin1')
-  }
+/** Where the bytes come from. */
+export interface Tap {
+  pause(): void
+  resume(): void
+  cancel(): void
 }
 
-export interface SseRules {
-  /** How many choices the answer has; each ends in an event of its own. */
-  readonly choices: number
-  /** A refusal sends the call on to another target, so it is an error as long as nothing was delivered. */
-  readonly refusalIsError: boolean
-}
-
-interface Source extends AsyncIterable<Buffer> {
-  destroy(): unknown
-}
+// what may wait for a slow reader, beside what the sockets hold
+const HIGH_WATER_BYTES = 64 * 1024
 
 const DONE = { done: true, value: undefined } as const
+type Step = IteratorResult<SsePart, undefined>
 
-/** Reads a provider's event stream. What is wrong with it is thrown; every byte of the rest is passed on. */
+/**
+ * A provider's event stream as parts. Chunks that come within one turn are judged together, and no more are taken than
+ * the reader reads. What is wrong is thrown; every byte before it is passed on.
+ */
 export class SseSource implements AsyncIterableIterator<SsePart, undefined> {
-  readonly #body: Source
-  readonly #chunks: AsyncIterator<Buffer>
-  readonly #rules: SseRules
+  readonly #tap: Tap
   readonly #splitter = new SseSplitter()
-  readonly #endedChoices = new Set<unknown>()
+  readonly #judge: SseJudge
+  #chunks: Buffer[] = []
+  #bytes = 0
+  #paused = false
   #ready: SsePart[] = []
-  #wrong: UpstreamError | undefined
-  #content = false
-  #complete = false
+  #ended = false
+  #wrong: Error | undefined
+  #reader: { readonly resolve: (step: Step) => void; readonly reject: (error: Error) => void } | undefined
+  #awake = false
 
-  constructor(body: Source, rules: SseRules) {
-    this.#body = body
-    this.#chunks = body[Symbol.asyncIterator]()
-    this.#rules = rules
+  constructor(rules: SseRules, tap: Tap) {
+    this.#judge = new SseJudge(rules)
+    this.#tap = tap
   }
 
   [Symbol.asyncIterator](): this {
     return this
   }
 
-  async next(): Promise<IteratorResult<SsePart, undefined>> {
-    for (;;) {
-      const part = this.#ready.shift()
-      if (part !== undefined) return { done: false, value: part }
-      if (this.#wrong !== undefined) throw this.#wrong
-      const chunk = await this.#chunks.next()
-      const events = chunk.done === true ? this.#splitter.rest() : this.#split(chunk.value)
-      if (chunk.done === true && events.length === 0) return DONE
-      this.#read(events)
-    }
+  next(): Promise<Step> {
+    return new Promise((resolve, reject) => {
+      this.#reader = { resolve, reject }
+      this.#serve()
+    })
   }
 
   /** Drops the connection, also while a read is pending. */
-  return(): Promise<IteratorResult<SsePart, undefined>> {
-    this.#body.destroy()
+  return(): Promise<Step> {
+    this.#ended = true
+    this.#tap.cancel()
+    this.#reader?.resolve(DONE)
+    this.#reader = undefined
     return Promise.resolve(DONE)
   }
 
-  #split(chunk: Buffer): Buffer[] {
-    try {
-      return this.#splitter.push(chunk)
-    } catch (error) {
-      this.#wrong = error as UpstreamError
-      return []
+  push(chunk: Buffer): void {
+    this.#chunks.push(chunk)
+    this.#bytes += chunk.length
+    if (this.#reader !== undefined) this.#wake()
+    else if (this.#bytes >= HIGH_WATER_BYTES && !this.#paused) {
+      this.#paused = true
+      this.#tap.pause()
     }
   }
 
-  #read(events: readonly Buffer[]): void {
-    for (const bytes of events) {
-      if (this.#complete) this.#add(bytes, 'preamble')
-      else this.#judge(bytes)
-      if (this.#wrong !== undefined) return
+  end(): void {
+    this.#ended = true
+    this.#wake()
+  }
+
+  fail(error: Error): void {
+    this.#wrong ??= error
+    this.#wake()
+  }
+
+  /** The rest of what has just come in comes first. */
+  #wake(): void {
+    if (this.#awake) return
+    this.#awake = true
+    queueMicrotask(() => {
+      this.#awake = false
+      this.#serve()
+    })
+  }
+
+  #serve(): void {
+    const reader = this.#reader
+    if (reader === undefined) return
+    if (this.#ready.length === 0) this.#read()
+    const part = this.#ready.shift()
+    if (part === undefined && this.#wrong === undefined && !this.#ended) return this.#resume()
+    this.#reader = undefined
+    if (part !== undefined) reader.resolve({ done: false, value: part })
+    else if (this.#wrong !== undefined) reader.reject(this.#wrong)
+    else reader.resolve(DONE)
+  }
+
+  #resume(): void {
+    if (!this.#paused) return
+    this.#paused = false
+    this.#tap.resume()
+  }
+
+  #read(): void {
+    if (this.#bytes > 0) {
+      const [first] = this.#chunks
+      const bytes = this.#chunks.length === 1 ? first! : Buffer.concat(this.#chunks, this.#bytes)
+      this.#chunks = []
+      this.#bytes = 0
+      try {
+        this.#take(this.#splitter.push(bytes))
+      } catch (error) {
+        this.#break(error as UpstreamError)
+      }
     }
+    if (this.#ready.length === 0 && this.#ended) this.#take(this.#splitter.rest())
   }
 
-  #judge(bytes: Buffer): void {
-    const { name, data } = dataOf(bytes)
-    const value = data === undefined || data === '[DONE]' ? data : parsed(data)
-    // a text that is no JSON would break the client as well
-    if (value === BROKEN) return this.#fail(data)
-    const kind = name === 'error' ? 'error' : this.#kindOf(value)
-    if (kind === 'error') return this.#fail(value)
-    if (kind === 'terminal') return this.#end(bytes, value)
-    if (kind === 'content') this.#content = true
-    this.#add(bytes, kind)
+  #take(block: SseBlock | undefined): void {
+    if (block === undefined) return
+    const { parts, wrong } = this.#judge.judge(block)
+    this.#ready.push(...parts)
+    if (wrong !== undefined) this.#break(wrong)
   }
 
-  #kindOf(value: unknown): PartKind {
-    const kind = classifyEvent(value)
-    const refusal = kind === 'error' && hasRefusal(value)
-    if (refusal && (this.#content || !this.#rules.refusalIsError)) return 'content'
-    return kind === 'terminal' && this.#choicesAreLeft(value) ? 'content' : kind
-  }
-
-  #choicesAreLeft(value: unknown): boolean {
-    const choices = (value as { choices?: unknown } | undefined)?.choices
-    if (!Array.isArray(choices)) return false
-    for (const choice of choices) this.#endedChoices.add((choice as { index?: unknown } | null)?.index)
-    return this.#endedChoices.size < this.#rules.choices
-  }
-
-  #end(bytes: Buffer, value: unknown): void {
-    this.#complete = true
-    if (this.#content) return this.#add(bytes, 'terminal')
-    const failure = failureOfStreamEnd({ content: hasContent(value), terminal: value })
-    if (failure === 'content_policy' && this.#rules.refusalIsError) return this.#fail(value)
-    if (failure !== undefined && failure !== 'content_policy') return this.#add(bytes, 'terminal')
-    // the whole answer in one event: first it commits, then it completes
-    this.#add(bytes, 'content')
-    this.#ready.push(new SsePart(bytes.subarray(bytes.length), 'terminal'))
-  }
-
-  #fail(body: unknown): void {
-    this.#wrong = new UpstreamError(200, {}, body)
-  }
-
-  /** Events of one chunk go on together once the first content has shown itself. */
-  #add(bytes: Buffer, kind: PartKind): void {
-    const last = this.#ready.at(-1)
-    const joins = last?.kind === 'content' && kind !== 'terminal'
-    const adjoining =
-      last !== undefined && last.bytes.buffer === bytes.buffer && endOf(last.bytes) === bytes.byteOffset
-    if (!joins || !adjoining) return void this.#ready.push(new SsePart(bytes, kind))
-    const whole = Buffer.from(bytes.buffer, last.bytes.byteOffset, last.bytes.length + bytes.length)
-    this.#ready[this.#ready.length - 1] = new SsePart(whole, 'content')
-  }
-}
-
-const endOf = (bytes: Buffer) => bytes.byteOffset + bytes.length
-
-const BROKEN = Symbol('broken')
-
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data)
-  } catch {
-    return BROKEN
+  #break(error: UpstreamError): void {
+    this.#wrong = error
+    this.#tap.cancel()
   }
 }

@@ -1,13 +1,14 @@
-import type { Switchgear } from '../core/switchgear.ts'
-import type { TargetSelector } from '../core/switchgear.ts'
-import { nameOf } from './gear-options.ts'
-import type { GatewayTarget } from './config-schema.ts'
+import { listCircuits } from './circuits.ts'
+import type { ReadableGear } from './circuits.ts'
+import { adminTargets } from './gear-options.ts'
+import type { HealthResult } from './health-checks.ts'
+import type { ResolvedConfig } from './resolve-config.ts'
 
 /** A circuit as `GET /status` shows it. */
 export interface CircuitLine {
   readonly circuit: string
   /** The targets behind it. */
-  readonly targets: string[]
+  readonly targets: readonly string[]
   readonly state: string
   readonly held: boolean
   /** When the state was entered, as an ISO date. */
@@ -18,64 +19,57 @@ export interface CircuitLine {
   readonly explain: string
 }
 
+export interface TargetLine {
+  readonly name: string
+  /** Left out where the client's goes through. */
+  readonly model?: string
+  readonly breaker: boolean
+  /** The last health check; it decides nothing. */
+  readonly healthCheck?: HealthResult
+}
+
 export interface StatusReport {
-  /** The chain, in order. `model` is left out where the client's goes through. */
-  readonly targets: { readonly name: string; readonly model?: string; readonly breaker: boolean }[]
-  readonly circuits: CircuitLine[]
+  /** Which replica answers: states differ from one to the other. */
+  readonly replica: string
+  readonly status: 'ready' | 'draining'
+  /** The chain, in order. */
+  readonly targets: readonly TargetLine[]
+  readonly circuits: readonly CircuitLine[]
+}
+
+interface Seen {
+  readonly gear: ReadableGear
+  readonly config: ResolvedConfig
+  readonly replica: string
+  readonly draining: boolean
+  readonly healthOf: (target: string) => HealthResult | undefined
 }
 
 /** Every circuit, and why it is as it is. Reading it changes nothing. */
-export function statusReport<Request, Result, Part>(
-  gear: Switchgear<Request, Result, Part>,
-  targets: readonly GatewayTarget[],
-): StatusReport {
-  const circuits = new Map<string, CircuitLine>()
-  const known = Object.keys(gear.snapshots())
+export function statusReport({ gear, config, replica, draining, healthOf }: Seen): StatusReport {
   const states = gear.getCircuitStates()
-  for (const [index, target] of targets.entries()) {
-    const name = nameOf(target, index)
-    for (const selector of selectors(index, target, states[index]?.isolateByModel === true, known)) {
-      const told = gear.explain(selector)
-      if (told === undefined) continue
-      const { bucket: circuit, status, breakdown: failures, sentence: explain } = told
-      const { state, held, since, retryAfterMs } = status
-      const line = circuits.get(circuit)
-      if (line !== undefined) line.targets.push(name)
-      else {
-        const date = new Date(since).toISOString()
-        circuits.set(circuit, {
-          circuit,
-          targets: [name],
-          state,
-          held,
-          since: date,
-          retryAfterMs,
-          failures,
-          explain,
-        })
-      }
-    }
-  }
+  const circuits = listCircuits(gear, adminTargets(config))
   return {
-    targets: targets.map((target, i) => ({
-      name: nameOf(target, i),
-      ...(target.model !== undefined && { model: target.model }),
-      breaker: states[i]?.state !== undefined,
+    replica,
+    status: draining ? 'draining' : 'ready',
+    targets: config.targets.map(({ name, model }, i) => {
+      const healthCheck = healthOf(name)
+      return {
+        name,
+        ...(model !== undefined && { model }),
+        breaker: states[i]?.state !== undefined,
+        ...(healthCheck && { healthCheck }),
+      }
+    }),
+    circuits: circuits.map(({ circuit, targets, told }) => ({
+      circuit,
+      targets,
+      state: told.status.state,
+      held: told.status.held,
+      since: new Date(told.status.since).toISOString(),
+      retryAfterMs: told.status.retryAfterMs,
+      failures: told.breakdown,
+      explain: told.sentence,
     })),
-    circuits: [...circuits.values()],
   }
-}
-
-/** A target has one circuit, or one for every model that was asked for. */
-function selectors(
-  index: number,
-  target: GatewayTarget,
-  isolates: boolean,
-  known: readonly string[],
-): TargetSelector[] {
-  if (!isolates) return [{ index }]
-  const prefix = `${target.bucket ?? nameOf(target, index)}/`
-  return known
-    .filter((bucket) => bucket.startsWith(prefix))
-    .map((bucket) => ({ index, model: bucket.slice(prefix.length) }))
 }

@@ -1,106 +1,132 @@
 import { Agent } from 'undici'
 import type { Dispatcher } from 'undici'
 
-import { failureOfAnswer, isEmptyCompletion } from '../classify/answer.ts'
 import type { AttemptContext } from '../core/target-options.ts'
-import type { Answer, ChatRequest } from './chat-request.ts'
-import type { GatewayTarget } from './config-schema.ts'
+import type { Answer, CallRequest } from './call-request.ts'
+import type { BodyChanges } from './edit-body.ts'
+import { endpoints } from './endpoints.ts'
+import type { Endpoint } from './endpoints.ts'
+import { WholeExchange } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 import { headersToClient } from './headers.ts'
-import { SseSource } from './sse-source.ts'
-import { MOST_ERROR_BYTES, UpstreamError, jsonOrText } from './upstream-error.ts'
+import type { ResolvedTarget } from './resolve-target.ts'
+import type { SseSource } from './sse-source.ts'
+import { StreamExchange } from './stream-exchange.ts'
+import { UnsupportedError, UpstreamError, jsonOrText } from './upstream-error.ts'
 
 /** The one agent of a gateway: connections are kept and shared by all targets. */
 export function createAgent(): Agent {
-  return new Agent({ connect: { timeout: 10_000 }, keepAliveTimeout: 10_000 })
+  // on one connection for many calls a slow reader would hold up the others
+  return new Agent({ connect: { timeout: 10_000 }, keepAliveTimeout: 10_000, allowH2: false })
 }
 
 /** Sends the requests of one target. Only the target's own key leaves. */
 export class Upstream {
+  /** Requests under way. */
+  busy = 0
   readonly #name: string
   readonly #origin: string
-  readonly #path: string
-  readonly #headers: Readonly<Record<string, string>>
+  readonly #paths: ReadonlyMap<Endpoint, string>
+  readonly #headers: readonly string[]
+  readonly #own: ReadonlySet<string>
+  readonly #changes: BodyChanges
   readonly #agent: Dispatcher
   readonly #refusalIsError: boolean
-  readonly #silenceMs: number
 
-  constructor(name: string, target: GatewayTarget, agent: Dispatcher, refusalIsError: boolean) {
-    const url = new URL(`${target.baseUrl.replace(/\/+$/, '')}/chat/completions`)
+  constructor(target: ResolvedTarget, agent: Dispatcher, refusalIsError: boolean) {
+    const { name, baseUrl, api, auth, apiKey, headers, query, set, drop } = target
+    const base = new URL(baseUrl)
+    const search = new URLSearchParams(query).toString()
     this.#name = name
-    this.#origin = url.origin
-    this.#path = url.pathname
-    this.#headers = {
+    this.#origin = base.origin
+    this.#paths = new Map(
+      endpoints
+        .filter((endpoint) => endpoint.api === api)
+        .map((endpoint) => [endpoint, pathOf(base.pathname, endpoint.upstreamPath, search)]),
+    )
+    const own = {
       'content-type': 'application/json',
-      ...(target.apiKey !== undefined && { authorization: `Bearer ${target.apiKey}` }),
+      ...headers,
+      ...(auth !== undefined && apiKey !== undefined && { [auth.header]: `${auth.prefix}${apiKey}` }),
+    }
+    this.#headers = Object.entries(own).flat()
+    this.#own = new Set(Object.keys(own))
+    this.#changes = {
+      set: new Map(Object.entries(set).map(([field, value]) => [field, JSON.stringify(value)])),
+      drop: new Set(drop),
     }
     this.#agent = agent
     this.#refusalIsError = refusalIsError
-    // the core's limits come first; this one ends what is left after a complete answer
-    const silenceMs = Math.max(target.firstContentTimeoutMs ?? 30_000, target.idleTimeoutMs ?? 30_000) + 1000
-    this.#silenceMs = Number.isFinite(silenceMs) ? silenceMs : 0
   }
 
   /** An answer in one piece. */
-  async invoke(request: ChatRequest, context: AttemptContext): Promise<Answer> {
-    const { statusCode, headers, body } = await this.#send(request, context, 0)
-    if (statusCode < 200 || statusCode > 299) throw await errorOf(statusCode, headers, body)
-    const bytes = Buffer.from(await body.arrayBuffer())
-    const value = jsonOrText(bytes)
-    const failure = failureOfAnswer(value)
+  async invoke(request: CallRequest, context: AttemptContext): Promise<Answer> {
+    const exchange = new WholeExchange(this.#left)
+    this.#send(request, context, exchange)
+    const { status, headers, body } = await exchange.answer
+    const { failureOf, isPlainAnswer } = request.endpoint
+    const answerHeaders = headersToClient(headers)
+    request.answerHeaders = answerHeaders
+    if (isPlainAnswer?.(body) === true) return { body, headers: answerHeaders, empty: false }
+    const value = jsonOrText(body)
+    const failure = failureOf(value)
     if ((failure !== undefined && failure !== 'empty_response') || hasError(value)) {
-      throw new UpstreamError(statusCode, headers, value, bytes)
+      throw new UpstreamError(status, headers, value, body)
     }
-    const answer = { body: bytes, headers: headersToClient(headers), empty: isEmptyCompletion(value) }
-    request.answerHeaders = answer.headers
-    return answer
+    return { body, headers: answerHeaders, empty: failure !== undefined }
   }
 
   /** An answer in parts. */
-  async stream(request: ChatRequest, context: AttemptContext): Promise<SseSource> {
-    const { statusCode, headers, body } = await this.#send(request, context, this.#silenceMs)
-    const type = headers['content-type']
-    const isStream = typeof type !== 'string' || type.includes('event-stream')
-    if (statusCode < 200 || statusCode > 299 || !isStream) throw await errorOf(statusCode, headers, body)
-    request.answerHeaders = headersToClient(headers)
-    return new SseSource(body, { choices: request.choices, refusalIsError: this.#refusalIsError })
+  stream(request: CallRequest, context: AttemptContext): Promise<SseSource> {
+    const rules = {
+      choices: request.choices,
+      refusalIsError: this.#refusalIsError,
+      telling: request.endpoint.telling,
+    }
+    const exchange = new StreamExchange(
+      rules,
+      (headers) => {
+        request.answerHeaders = headersToClient(headers)
+      },
+      this.#left,
+    )
+    this.#send(request, context, exchange)
+    return exchange.opening
   }
 
-  async #send(request: ChatRequest, { signal, model }: AttemptContext, bodyTimeout: number) {
+  readonly #left = (): void => {
+    this.busy--
+  }
+
+  #send(request: CallRequest, context: AttemptContext, exchange: Exchange): void {
+    const { signal, model } = context
+    const path = this.#paths.get(request.endpoint)
+    if (path === undefined) throw new UnsupportedError(this.#name, request.endpoint.path)
     request.sent.push({ target: this.#name, model: model ?? request.model })
-    const answer = await this.#agent.request({
-      origin: this.#origin,
-      path: this.#path,
-      method: 'POST',
-      headers: { ...request.headers, ...this.#headers },
-      body: request.bodyFor(model),
-      signal,
-      // how long to wait is the core's to say
-      headersTimeout: 0,
-      bodyTimeout,
-    })
-    // an abort after the last read has nobody else to tell
-    answer.body.on('error', () => {})
-    return answer
+    const body = request.bodyFor(model, this.#changes)
+    const headers = this.#headersWith(request.headers)
+    const dispatcher = request.mock?.(this.#name) ?? this.#agent
+    this.busy++
+    signal.addEventListener('abort', () => exchange.cut(signal.reason), { once: true })
+    // how long to wait is the core's to say
+    const limits = { headersTimeout: 0, bodyTimeout: 0 }
+    dispatcher.dispatch({ origin: this.#origin, path, method: 'POST', headers, body, ...limits }, exchange)
+  }
+
+  /** What the target says itself stands above what the client says. */
+  #headersWith(theirs: readonly string[]): string[] {
+    const headers = [...this.#headers]
+    for (let i = 0; i < theirs.length; i += 2) {
+      if (!this.#own.has(theirs[i]!)) headers.push(theirs[i]!, theirs[i + 1]!)
+    }
+    return headers
   }
 }
+
+const pathOf = (base: string, endpoint: string, search: string) =>
+  `${base === '/' ? '' : base}${endpoint}${search === '' ? '' : `?${search}`}`
 
 const hasError = (value: unknown) => {
   const error = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
   return error !== undefined && error !== null
-}
-
-async function errorOf(
-  status: number,
-  headers: UpstreamError['headers'],
-  body: AsyncIterable<Buffer> & { destroy(): unknown },
-): Promise<UpstreamError> {
-  const chunks: Buffer[] = []
-  let left = MOST_ERROR_BYTES
-  for await (const chunk of body) {
-    chunks.push(chunk.subarray(0, left))
-    left -= chunk.length
-    if (left <= 0) break
-  }
-  const bytes = Buffer.concat(chunks)
-  return new UpstreamError(status, headers, jsonOrText(bytes), bytes)
 }

@@ -7,6 +7,8 @@ import type { Script } from './script.ts'
 export interface Scene {
   readonly ask: Ask
   readonly shape: ReplyShape
+  /** The endpoint's way to have the client call a tool; undefined = it has none. */
+  readonly toolCall?: ReplyShape | undefined
   /** The number in the model name (`slow-2000`), or the row's default. */
   readonly parameter: number
   /** 0 ≤ random() < 1. */

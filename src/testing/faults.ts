@@ -55,6 +55,14 @@ export const faultTable: readonly Fault[] = [
     }),
     { unit: 'ms', fallback: 100 },
   ),
+  row(
+    'tool-call',
+    'a call of the tool get_weather for Paris; a normal answer once its result is there',
+    (scene) =>
+      scene.ask.hasToolResult || scene.toolCall === undefined
+        ? answerScript(scene)
+        : answerScript({ ...scene, shape: scene.toolCall }),
+  ),
   row('500', 'server error', () => errorScript(500, providerErrors.serverError)),
   row('503', 'service unavailable', () => errorScript(503, providerErrors.unavailable)),
   row('529', 'overloaded', () => errorScript(529, providerErrors.overloaded)),

@@ -1,17 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 import { errorScript, jsonScript } from './build-script.ts'
-import { chatReply, embeddingsReply } from './completions.ts'
+import { endpointShapes } from './endpoint-shapes.ts'
+import type { EndpointShape } from './endpoint-shapes.ts'
 import { faultTable, findFault, outageScripts } from './faults.ts'
 import type { OutageKind } from './faults.ts'
 import { modelNotFound, providerErrors, unknownUrl } from './provider-errors.ts'
 import { fixedCreated } from './reply.ts'
-import type { ReplyShape } from './reply.ts'
 import { readBody } from './request-body.ts'
 import type { ReadBody } from './request-body.ts'
 import { describeKey } from './request-log.ts'
 import type { RequestLog } from './request-log.ts'
-import { responsesReply } from './responses.ts'
 import { playScript } from './script.ts'
 import type { Script } from './script.ts'
 
@@ -29,12 +28,11 @@ export interface Stage {
 
 /** Adds everything below `/v1`. */
 export function addProviderRoutes(server: FastifyInstance, stage: Stage): void {
-  const answerAs = (shape: ReplyShape) => (request: FastifyRequest, reply: FastifyReply) =>
-    respond(stage, request, reply, (number, body) => selectScript(stage, shape, number, body))
-
-  server.post('/v1/chat/completions', answerAs(chatReply))
-  server.post('/v1/responses', answerAs(responsesReply))
-  server.post('/v1/embeddings', answerAs(embeddingsReply))
+  for (const shape of Object.values(endpointShapes)) {
+    server.post(shape.path, (request, reply) =>
+      respond(stage, request, reply, (number, body) => shape.dress(selectScript(stage, shape, number, body))),
+    )
+  }
   server.get('/v1/models', (request, reply) =>
     respond(stage, request, reply, () => jsonScript(200, { object: 'list', data: listModels(stage.name) })),
   )
@@ -46,8 +44,14 @@ export function addProviderRoutes(server: FastifyInstance, stage: Stage): void {
   })
 }
 
-function selectScript(stage: Stage, shape: ReplyShape, number: number, body: ReadBody): Script {
-  const { model, stream, includeUsage } = body
+function outageOf({ outageKind }: Stage, path: string): Script {
+  const shape = Object.values(endpointShapes).find((one) => one.path === path)
+  const script = outageScripts[outageKind]
+  return shape?.dress(script) ?? script
+}
+
+function selectScript(stage: Stage, shape: EndpointShape, number: number, body: ReadBody): Script {
+  const { model, stream, includeUsage, hasToolResult } = body
   if (!body.valid) return errorScript(400, providerErrors.unreadable)
   if (model === undefined) return errorScript(400, providerErrors.noModel)
   const found = findFault(model) ?? (stage.strict ? undefined : findFault('ok'))
@@ -56,10 +60,17 @@ function selectScript(stage: Stage, shape: ReplyShape, number: number, body: Rea
     number,
     model,
     includeUsage,
-    stream: stream && shape !== embeddingsReply,
+    hasToolResult,
+    stream: stream && shape.streams,
     provider: stage.name,
   }
-  return found.fault.script({ ask, shape, parameter: found.parameter, random: stage.random })
+  return found.fault.script({
+    ask,
+    shape: shape.reply,
+    toolCall: shape.toolCall,
+    parameter: found.parameter,
+    random: stage.random,
+  })
 }
 
 async function respond(
@@ -83,7 +94,7 @@ async function respond(
   reply.raw.once('close', () => {
     if (entry.outcome === 'pending') entry.outcome = stage.closing ? 'failed' : 'aborted-by-client'
   })
-  const script = stage.outage ? outageScripts[stage.outageKind] : select(entry.number, body)
+  const script = stage.outage ? outageOf(stage, pathOf(request)) : select(entry.number, body)
   const onEnd = (outcome: 'answered' | 'failed') => {
     entry.outcome = outcome
   }

@@ -8,6 +8,8 @@ export interface Ask {
   readonly stream: boolean
   /** `stream_options.include_usage`. */
   readonly includeUsage: boolean
+  /** The last thing said is what a tool came to. Default false. */
+  readonly hasToolResult?: boolean
   /** Name of the scripted provider. */
   readonly provider: string
 }

@@ -2,12 +2,13 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { forPeople } from '../../src/audit/chart-model.ts'
+import { charts, modelOf } from '../../src/audit/charts.ts'
 import { toDot } from '../../src/audit/dot.ts'
 import { wrap } from '../../src/audit/dot-labels.ts'
 import { toMermaid } from '../../src/audit/mermaid.ts'
 import { toCsv, toMarkdown } from '../../src/audit/transition-table.ts'
 import { stateNodes, writtenTransitions } from '../../src/testing/graph-seam.ts'
-import { chartFiles, charts, modelOf } from '../../visualizations/chart-files.ts'
+import { chartFiles } from '../../visualizations/chart-files.ts'
 
 const folder = join(import.meta.dirname, '../../visualizations/charts')
 

@@ -3,7 +3,7 @@ import type { Subject, Times } from './measure.ts'
 /** One line of the result. */
 export interface Row {
   readonly row: string
-  readonly unit: 'ns' | 'KB' | 's'
+  readonly unit: 'ns' | 'µs' | 'KB' | 's' | '/s'
   readonly ours: number
   /** What it is held against; undefined where the bar is absolute. */
   readonly peer?: number
@@ -11,6 +11,8 @@ export interface Row {
   readonly ratio: number
   /** The largest ratio that is good enough; undefined = a comparison only. */
   readonly bar?: number
+  /** The ratio says how many times better ours is: `bar` is the smallest that is good enough. */
+  readonly moreIsBetter?: true
 }
 
 /** Subjects that run side by side, and the rows that come of them. */
@@ -21,7 +23,8 @@ export interface Group {
   readonly close: () => unknown
 }
 
-export const holds = ({ ratio, bar }: Row): boolean => bar === undefined || ratio <= bar
+export const holds = ({ ratio, bar, moreIsBetter }: Row): boolean =>
+  bar === undefined || (moreIsBetter === true ? ratio >= bar : ratio <= bar)
 
 /** A row that holds the time of one subject against the time of another. */
 export function versus(row: string, times: Times, ours: string, peer: string, bar?: number): Row {
@@ -34,11 +37,12 @@ export function absolute(row: string, unit: Row['unit'], ours: number, bar?: num
   return { row, unit, ours, ratio: ours, ...(bar !== undefined && { bar }) }
 }
 
-const number = (value: number, unit: Row['unit']) => (unit === 'ns' ? value.toFixed(0) : value.toFixed(2))
+const DECIMALS: Readonly<Record<Row['unit'], number>> = { ns: 0, '/s': 0, µs: 1, KB: 2, s: 2 }
+const number = (value: number, unit: Row['unit']) => value.toFixed(DECIMALS[unit])
 const factor = ({ ratio, peer }: Row) => (peer === undefined ? ratio.toFixed(2) : ratio.toFixed(3))
 
 function cells(row: Row): string[] {
-  const { unit, ours, peer, bar } = row
+  const { unit, ours, peer, bar, moreIsBetter } = row
   const verdict = bar === undefined ? '' : holds(row) ? 'yes' : 'NO'
   const theirs = peer === undefined ? '' : number(peer, unit)
   return [
@@ -46,7 +50,7 @@ function cells(row: Row): string[] {
     `${number(ours, unit)} ${unit}`,
     theirs,
     factor(row),
-    bar === undefined ? '' : `≤ ${bar}`,
+    bar === undefined ? '' : `${moreIsBetter ? '≥' : '≤'} ${bar}`,
     verdict,
   ]
 }

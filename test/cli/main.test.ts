@@ -103,6 +103,8 @@ describe('serve without a configuration', () => {
 
   it('says in five lines what to try, and every line works as it stands', async () => {
     expect(lines).toHaveLength(5)
+    const dashboard = /dashboard: (\S+) /.exec(lines[0] ?? '')?.[1] ?? ''
+    expect((await fetch(dashboard)).headers.get('content-type')).toContain('text/html')
     expect(await paste('a normal call')).toMatch(
       /^HTTP\/1.1 200 OK[\s\S]*x-switchgear-target: primary[\s\S]*Hello from primary/,
     )
@@ -132,7 +134,7 @@ it('serve --config serves what the file says, and names its faults', async () =>
   const failed = await main('serve', '--config', bad)
   expect(failed).toMatchObject({
     code: 1,
-    err: 'error: bad.yaml:3 targets[0].timeoutMs: is 0; it must be a number greater than 0, or Infinity.\nbad.yaml:4 targets[0].key: unknown key. Known: name, model, baseUrl, apiKey, circuitBreaker, bucket, maxRetries, retry, timeoutMs, firstContentTimeoutMs, idleTimeoutMs.\n',
+    err: 'error: bad.yaml:3 targets[0].timeoutMs: is 0; it must be a number greater than 0, or Infinity.\nbad.yaml:4 targets[0].key: unknown key. Known: name, provider, baseUrl, apiKey, api, auth, headers, query, model, weight, set, drop, healthCheck, bucket, circuitBreaker, maxRetries, retry, timeoutMs, firstContentTimeoutMs, idleTimeoutMs.\n',
   })
   const url = /http:\S+(?=\/v1)/.exec(await server.says(/listens on/))?.[0]
   const status = (await (await fetch(`${url}/status`)).json()) as { targets: unknown }

@@ -441,13 +441,14 @@ describe('journal and snapshots', () => {
     await gear.call('ok', { id: 'second' })
     gear.openCircuit({}, { by: 'kim' })
     expect(journal.map(({ bucket, event, from, to, call }) => [bucket, event.type, from, to, call])).toEqual([
+      ['a', 'breaker.started', 'closed', 'closed', undefined],
       ['a', 'call.failed', 'closed', 'open', 'first'],
       ['a', 'cooldown.elapsed', 'open', 'half-open', undefined],
       ['a', 'probe.requested', 'half-open', 'half-open', 'second'],
       ['a', 'probe.succeeded', 'half-open', 'closed', 'second'],
       ['a', 'operator.opened', 'closed', 'open', undefined],
     ])
-    expect(JSON.parse(JSON.stringify(journal))).toHaveLength(5)
+    expect(JSON.parse(JSON.stringify(journal))).toHaveLength(6)
   })
 
   it('snapshots() survive JSON: open keeps its end, half-open begins a fresh trial, a hold stays', async () => {

@@ -404,6 +404,8 @@ describe('the journal', () => {
     await gear.call('x', { id: 'c3' })
     const story = entries.map(({ bucket, event, from, to, call }) => [bucket, event.type, from, to, call])
     expect(story).toEqual([
+      ['a', 'breaker.started', 'closed', 'closed', undefined],
+      ['b', 'breaker.started', 'closed', 'closed', undefined],
       ['a', 'call.failed', 'closed', 'open', 'c2'],
       ['a', 'cooldown.elapsed', 'open', 'half-open', undefined],
       ['a', 'probe.requested', 'half-open', 'half-open', 'c3'],

@@ -29,6 +29,20 @@ export const ask = (
     ...(init.signal && { signal: init.signal }),
   })
 
+/** One request to any endpoint. */
+export const post = (
+  { url }: { url: string },
+  path: string,
+  body: object = {},
+  init: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+) =>
+  fetch(`${url}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...init.headers },
+    body: JSON.stringify({ model: 'ok', ...body }),
+    ...(init.signal && { signal: init.signal }),
+  })
+
 /** An upstream that does what the test says. */
 export async function startUpstream(
   handle: (request: IncomingMessage, response: ServerResponse, body: string) => void,

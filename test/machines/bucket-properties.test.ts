@@ -163,11 +163,15 @@ class Bench {
   }
 }
 
-/** What it decides. That a probe was lost is counted, for people, when somebody notices it: by a timer, or by the next call. */
+/**
+ * What it decides. That a probe was lost, or that a state has changed, is counted, for people, when somebody notices it:
+ * by a timer, or by the next call.
+ */
 function decided(bench: Bench) {
-  const { breakdown: _breakdown, why: _why, idle: _idle, status, ...rest } = bench.read()
+  const { breakdown: _breakdown, why: _why, idle: _idle, status, stats, ...rest } = bench.read()
   const { failureCount: _count, lastFailureKind: _kind, ...decisive } = status
-  return { ...rest, status: decisive }
+  const { transitions: _transitions, ...counted } = stats
+  return { ...rest, status: decisive, stats: counted }
 }
 
 /** Steps that send at once whatever is overdue. */
@@ -257,9 +261,11 @@ describe('the bucket of a breaker', () => {
         const replay = createActor(breakerMachine, { input: { policy, at: bench.startedAt }, clock: never })
         replay.start()
         let state = 'closed'
-        for (const { event, from, to } of bench.entries) {
+        const [started, ...events] = bench.entries
+        expect(started?.event.type).toBe('breaker.started')
+        for (const { event, from, to } of events) {
           const before = replay.getSnapshot()
-          replay.send(event)
+          replay.send(event as BreakerEvent)
           expect(replay.getSnapshot()).not.toBe(before)
           expect(from).toBe(state)
           state = to

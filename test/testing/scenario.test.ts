@@ -97,7 +97,7 @@ describe('reading a scenario', () => {
     [
       'an unknown target in the script',
       call('  - {at: 0}', 'c: [{ok: 1}]'),
-      /^a\.yaml:7 script\.c: There is no target 'c'\. Did you mean/,
+      /^a\.yaml:7 script\.c: There is no target 'c'\. Known: a, b\./,
     ],
     [
       'an unknown target in an expectation',

@@ -76,6 +76,22 @@ const checks: Record<string, () => Promise<void>> = {
     expect(eventsOf(text).at(-1)).toBe('data: [DONE]')
     expect(outcome()).toBe('answered')
   },
+  'tool-call': async () => {
+    const whole = (await (await chat('tool-call')).json()) as OpenAI.ChatCompletion
+    const called = { name: 'get_weather', arguments: '{"city":"Paris"}' }
+    expect(whole.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: { content: null, tool_calls: [{ id: 'call_1', type: 'function', function: called }] },
+    })
+    const { text, end } = await read(await chat('tool-call', true))
+    expect([end, text.match(/"arguments":"[^}]*/g)?.length]).toEqual(['clean', 3])
+    const messages = [
+      { role: 'assistant', tool_calls: whole.choices[0]?.message.tool_calls },
+      { role: 'tool', tool_call_id: 'call_1', content: 'sunny' },
+    ]
+    const after = await post('/v1/chat/completions', { model: 'tool-call', messages })
+    expect(await after.text()).toContain(hello('tool-call'))
+  },
   slow: async () => {
     const started = performance.now()
     expect((await chat('slow-30')).status).toBe(200)
@@ -221,7 +237,7 @@ describe('the fault table', () => {
 
   it.each(faultTable)('$name: $description', async ({ name }) => {
     await checks[name]?.()
-    expect(outcome() === 'answered').toBe(['ok', 'slow', 'drip'].includes(name))
+    expect(outcome() === 'answered').toBe(['ok', 'tool-call', 'slow', 'drip'].includes(name))
   })
 
   it('is listed by GET /v1/models and by --help', async () => {

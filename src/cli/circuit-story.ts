@@ -1,0 +1,80 @@
+import type { CircuitDetail } from '../gateway/admin/admin-desk.ts'
+import type { JournalRowView } from '../gateway/admin/journal-query.ts'
+import {
+  dateInWords,
+  failuresInWords,
+  nextInWords,
+  paintState,
+  shown,
+  stateInWords,
+  timeInWords,
+  whyInWords,
+} from './circuit-words.ts'
+import { durationInWords } from './duration.ts'
+import type { Paint } from './paint.ts'
+
+const MOST_ROWS = 10
+
+const MEANING: Readonly<Record<CircuitDetail['state'], string>> = {
+  closed: 'calls flow',
+  degraded: 'calls flow, near the threshold',
+  open: 'calls are refused',
+  'half-open': 'a trial: probes pass, other calls are refused',
+}
+
+/** Everything about one circuit, told in order: what it is, why, on what evidence, since when, what ends it. */
+export function circuitStory(detail: CircuitDetail, paint: Paint): string {
+  const { circuit, state, since, now, calls, refused, late, fallbacks, p95Ms, failures } = detail
+  const { consecutiveFailures, model, targets, reopenCount, rules } = detail
+  const counted = failuresInWords(failures)
+  const title = `${shown(circuit)} is ${stateInWords(detail)}`
+  const lines: (readonly [string, string])[] = [
+    ['why', whyInWords(detail)],
+    ['evidence', counted === '' ? 'no failures are counted' : `${counted}; ${consecutiveFailures} in a row`],
+    ['since', `${dateInWords(since)}, ${durationInWords(Math.max(0, now - since))} ago`],
+    ['ends', ending(detail)],
+    ['trials', reopenCount === 0 ? '' : `${reopenCount} failed since the last recovery`],
+    ['targets', `${targets.map(shown).join(', ')}${model === undefined ? '' : ` (${shown(model)})`}`],
+    ['calls', `${calls.success} answered, ${calls.failure} failed, ${refused} refused and saved`],
+    ['', fallbacks === null || fallbacks === 0 ? '' : `${fallbacks} went on to another target`],
+    ['', late === 0 ? '' : `${late} came too late to decide anything`],
+    ['p95', p95Ms === null ? '' : durationInWords(p95Ms)],
+    ['rules', rules],
+  ]
+  const told = lines
+    .filter(([, text]) => text !== '')
+    .map(([name, text]) => `  ${paint('dim', name.padEnd(9))} ${text}`)
+  const head = `${paintState(paint, detail, title)} (${MEANING[state]})`
+  return [head, ...told, '', ...history(detail.journal, now, paint)].join('\n')
+}
+
+function ending(detail: CircuitDetail): string {
+  const { state, held, hold, probes, circuit, now } = detail
+  const next = nextInWords(detail, now)
+  const byHand = `switchgear close ${quoted(circuit)}`
+  if (held) {
+    const after = state === 'open' ? 'a trial follows' : 'the rules are in force again'
+    return hold?.until == null ? `only by hand: ${byHand}` : `${next}, then ${after}; sooner: ${byHand}`
+  }
+  if (state === 'half-open') {
+    const { succeeded, failed, inFlight } = probes
+    return `the trial does: ${succeeded} succeeded, ${failed} failed, ${inFlight} under way`
+  }
+  return state === 'open' ? `${next}; sooner: ${byHand}` : ''
+}
+
+/** What can be pasted into a shell. */
+const quoted = (name: string) =>
+  /^[\w./:@-]+$/.test(name) ? name : `'${shown(name).replaceAll("'", `'\\''`)}'`
+
+function history(rows: readonly JournalRowView[], now: number, paint: Paint): string[] {
+  const told = rows.filter(({ from, to, type }) => from !== to || type.startsWith('operator.'))
+  if (told.length === 0) return ['No transition is in the journal.']
+  const lines = told.slice(0, MOST_ROWS).map((row) => {
+    const way = row.from === row.to ? `stays ${row.to}` : `${row.from} → ${row.to}`
+    const when = now - row.at < 86_400_000 ? timeInWords(row.at) : dateInWords(row.at)
+    const call = row.call === undefined ? '' : paint('dim', `  (${shown(row.call)})`)
+    return `  ${when}  ${way.padEnd(20)}  ${shown(row.why)}${call}`
+  })
+  return [paint('dim', 'Last transitions, the newest first (UTC)'), ...lines]
+}

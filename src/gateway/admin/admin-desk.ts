@@ -1,0 +1,206 @@
+import { isSwitchgearError } from '../../core/errors.ts'
+import type { Explanation } from '../../core/explain.ts'
+import type { JournalFilter } from '../../stores/journal-store.ts'
+import { AdminError, badRequest } from './admin-error.ts'
+import { explanationView, seeCircuits } from './circuit-view.ts'
+import type { CircuitView, SeenCircuit } from './circuit-view.ts'
+import { readOrder } from './command.ts'
+import type { Order } from './command.ts'
+import type { AdminContext, GroupView, Reloaded } from './context.ts'
+import { findCircuit, wayTo } from './find-circuit.ts'
+import { readQuery, rowView } from './journal-query.ts'
+import type { JournalRowView } from './journal-query.ts'
+import type { Frame } from './live-events.ts'
+import { cleanWords } from './words.ts'
+
+const ROWS_OF_ONE = 50
+
+/** `GET /admin/circuits`, and the live event `circuits`. `now` is ms of the wall clock. */
+export interface CircuitsReport {
+  /** States differ from one replica to the other. */
+  readonly replica: string
+  readonly now: number
+  readonly groups?: readonly GroupView[]
+  readonly circuits: readonly CircuitView[]
+}
+
+/** What a command came to. */
+export interface CommandResult extends CircuitView {
+  readonly replica: string
+  readonly now: number
+}
+
+/** `GET /admin/circuits/:circuit` */
+export interface CircuitDetail extends CommandResult {
+  readonly explanation: Explanation
+  /** The last rows, the newest first; empty where no journal is kept. */
+  readonly journal: readonly JournalRowView[]
+}
+
+/** What each route of the admin API answers. */
+export class AdminDesk {
+  readonly #context: AdminContext
+
+  constructor(context: AdminContext) {
+    this.#context = context
+  }
+
+  /** `GET /admin/circuits` */
+  circuits(): CircuitsReport {
+    return this.#report(this.#see())
+  }
+
+  /** The same for whoever watches. */
+  frame(): Frame {
+    const seen = this.#see()
+    const fingerprint = seen.map(({ view }) => fingerprintOf(view)).join('\n')
+    return { fingerprint, text: () => JSON.stringify(this.#report(seen)) }
+  }
+
+  /** `GET /admin/circuits/:circuit` */
+  circuit(path: readonly string[]): CircuitDetail {
+    const circuit = path.join('/')
+    const { gear, targets } = this.#context.present()
+    const { view, told } = findCircuit(circuit, this.#see(), gear, targets)
+    return {
+      ...view,
+      ...this.#place,
+      explanation: explanationView(told, this.#shift),
+      journal: this.#rowsOf(circuit),
+    }
+  }
+
+  /** `POST /admin/circuits/:circuit/open` and `…/close` */
+  command(path: readonly string[], body: unknown, by: string): CommandResult {
+    const { gear, targets } = this.#context.present()
+    const circuit = path.slice(0, -1).join('/')
+    const verb = path.at(-1)
+    if (circuit === '' || (verb !== 'open' && verb !== 'close')) {
+      throw new AdminError(
+        404,
+        'unknown_url',
+        'A circuit can be told open or close: POST /admin/circuits/<circuit>/open',
+      )
+    }
+    const order = { ...readOrder(body), by }
+    const selector = wayTo(circuit, this.#see(), gear, targets)
+    if (verb === 'open') gear.openCircuit(selector, order)
+    else gear.closeCircuit(selector, order)
+    const { view } = findCircuit(circuit, this.#see(), gear, targets)
+    if (verb === 'open' && (view.state === 'closed' || view.state === 'degraded')) throw heldClosed(view)
+    return { ...view, ...this.#place }
+  }
+
+  /** `GET /admin/journal` */
+  journal(query: Readonly<Record<string, unknown>>): { readonly rows: readonly JournalRowView[] } {
+    const filter = readQuery(query)
+    try {
+      return { rows: this.#rows(filter) }
+    } catch (error) {
+      this.#context.logger.error({ err: error }, 'admin: the journal cannot be read')
+      const text = 'The journal cannot be read. `switchgear journal verify` says what is wrong with it.'
+      throw new AdminError(500, 'journal_unreadable', text)
+    }
+  }
+
+  /** `POST /admin/reload` */
+  async reload(body: unknown): Promise<Reloaded> {
+    const { reload } = this.#context
+    if (typeof body === 'object' && body !== null && Object.keys(body).length > 0) {
+      throw badRequest('A reload takes no options.')
+    }
+    if (reload === undefined) {
+      throw badRequest('This gateway runs without a configuration file: there is nothing to read again.')
+    }
+    try {
+      const { changed, kept } = await reload()
+      return { changed, kept }
+    } catch (error) {
+      if (!isSwitchgearError(error) && !(error instanceof RangeError)) throw error
+      const text = `The new configuration is broken, and the old one stays in force:\n${error.message}`
+      throw new AdminError(400, 'invalid_config', text, { faults: error.message.split('\n') })
+    }
+  }
+
+  /** What a body asks for, as the log tells it; {} where it cannot be read. */
+  order(body: unknown): Order {
+    try {
+      return readOrder(body)
+    } catch {
+      return {}
+    }
+  }
+
+  #see(): SeenCircuit[] {
+    const { gear, targets } = this.#context.present()
+    return seeCircuits(gear, targets, this.#shift)
+  }
+
+  /** Which replica answers, and when. */
+  get #place(): { readonly replica: string; readonly now: number } {
+    const { replica, clock } = this.#context
+    return { replica, now: clock.wall() }
+  }
+
+  /** From the clock of the breakers to that of the wall. */
+  get #shift(): number {
+    const { clock } = this.#context
+    return clock.wall() - clock.now()
+  }
+
+  #report(seen: readonly SeenCircuit[]): CircuitsReport {
+    const { groups } = this.#context.present()
+    return {
+      ...this.#place,
+      ...(groups !== undefined && { groups: groups.map(groupView) }),
+      circuits: seen.map(({ view }) => view),
+    }
+  }
+
+  /** A journal that cannot be read is no reason to show nothing of the circuit. */
+  #rowsOf(circuit: string): readonly JournalRowView[] {
+    try {
+      return this.#rows({ circuit, limit: ROWS_OF_ONE })
+    } catch (error) {
+      this.#context.logger.error({ err: error }, 'admin: the journal cannot be read')
+      return []
+    }
+  }
+
+  #rows(filter: JournalFilter): readonly JournalRowView[] {
+    return (this.#context.journal?.rows(filter) ?? []).map(rowView)
+  }
+}
+
+const groupView = ({ name, targets, strategy, fallbacks }: GroupView): GroupView => ({
+  name,
+  targets,
+  strategy,
+  fallbacks,
+})
+
+/** Nothing has happened, and whoever thinks otherwise sends calls into an outage. */
+function heldClosed({ circuit, hold }: CircuitView): AdminError {
+  const why =
+    hold === undefined
+      ? 'The gateway is closing.'
+      : `It is held closed by ${hold.by}, and a plain open lifts no hold. Hold it open, or close it first.`
+  const text = `'${cleanWords(circuit, 100)}' did not open. ${why}`
+  return new AdminError(409, 'held', text)
+}
+
+/** Everything of a view that changes for another reason than that time passes. */
+function fingerprintOf(view: CircuitView): string {
+  const { circuit, state, generation, hold, probes, calls, refused, late, fallbacks, targets } = view
+  const numbers = [
+    generation,
+    hold?.until,
+    calls.success,
+    calls.failure,
+    calls.neutral,
+    refused,
+    late,
+    fallbacks,
+  ]
+  return [circuit, state, ...targets, ...numbers, probes.inFlight, probes.succeeded, probes.failed].join()
+}

@@ -1,0 +1,106 @@
+import type { ConfigFile } from './config-file.ts'
+import { parseFile } from './config-file.ts'
+import { isMapping, listAt, shown, valueAt } from './config-path.ts'
+import type { Finding, Path } from './config-path.ts'
+import { referenceFindings } from './config-references.ts'
+import { ruleFindings } from './config-rules.ts'
+import type { GatewayConfig } from './config-schema.ts'
+import { hider } from './config-secrets.ts'
+import { shapeFindings } from './config-shape.ts'
+import { coreFindings } from './core-faults.ts'
+import { expandEnv } from './expand-env.ts'
+import type { Environment } from './expand-env.ts'
+
+/** Something that is wrong in a configuration. Shows no secret. */
+export interface ConfigFault {
+  readonly line: number
+  /** Such as `targets[0].baseUrl`; empty = the file as a whole. */
+  readonly path: string
+  /** What is wrong, and what would be right. */
+  readonly text: string
+}
+
+type Checked =
+  | { readonly config: GatewayConfig; readonly faults: readonly [] }
+  | { readonly config?: undefined; readonly faults: readonly ConfigFault[] }
+
+/** Reads a configuration, YAML or JSON, and finds every fault in it, in the order of the lines. */
+export function checkConfig(text: string, env: Environment): Checked {
+  const file = parseFile(text)
+  if (file.faults.length > 0) return { faults: inOrder(file.faults.map((fault) => ({ ...fault, path: '' }))) }
+  const { missing, secrets } = expandEnv(file.document, env)
+  const value = valueOf(file)
+  if (value === TOO_MUCH)
+    return { faults: [{ line: 1, path: '', text: 'stands for too much, use fewer aliases (*name)' }] }
+  const findings = allFindings(
+    value,
+    missing.map(({ path, name }) => ({ path, text: unset(name) })),
+  )
+  if (findings.length === 0) return { config: value as GatewayConfig, faults: [] }
+  const hide = hider(value, secrets)
+  return {
+    faults: inOrder(
+      findings.map(({ path, text: told }) => ({
+        line: file.lineOf(path),
+        path: hide(shown(path)),
+        text: hide(told),
+      })),
+    ),
+  }
+}
+
+const unset = (name: string) =>
+  `the environment variable ${name} is not set, set it or write \${${name}:-default}`
+
+const inOrder = (faults: readonly ConfigFault[]) => [...faults].sort((a, b) => a.line - b.line)
+
+const TOO_MUCH = Symbol('too much')
+
+/** Aliases of aliases can make a small file fill the memory: that is found only when it is read. */
+function valueOf({ document }: ConfigFile): unknown {
+  try {
+    return document.toJS()
+  } catch {
+    return TOO_MUCH
+  }
+}
+
+/** One finding a place: what was found first explains what would come after it. */
+function allFindings(value: unknown, missing: readonly Finding[]): Finding[] {
+  const shape = shapeFindings(value)
+  const found = [...missing]
+  const add = (more: readonly Finding[]) =>
+    found.push(...more.filter(({ path }) => !found.some((known) => isSame(known.path, path))))
+  add(shape)
+  add(isMapping(value) ? [...referenceFindings(value), ...ruleFindings(value)] : [])
+  const sound = soundPart(value, shape)
+  add(sound === undefined ? [] : coreFindings(sound))
+  return found
+}
+
+const isSame = (a: Path, b: Path) => a.length === b.length && a.every((key, i) => key === b[i])
+
+/** What is left to look at when the faults of the shape are mended; undefined = too little. */
+function soundPart(value: unknown, shape: readonly Finding[]): GatewayConfig | undefined {
+  const copy = structuredClone(value)
+  // a key that is missing is found again, and then what lacks it is taken out
+  for (let findings = shape; findings.length > 0; findings = shapeFindings(copy)) {
+    const mended = findings.map(({ path }) => takeOut(copy, path))
+    if (!mended.includes(true)) return undefined
+  }
+  return copy as GatewayConfig
+}
+
+function takeOut(config: unknown, path: Path): boolean {
+  const [list, index] = path
+  if (list === 'targets' && typeof index === 'number' && path.length === 2) {
+    return Reflect.set(listAt(config, ['targets']), index, {})
+  }
+  for (let depth = path.length; depth > 0; depth--) {
+    const key = path[depth - 1]
+    const parent = valueAt(config, path.slice(0, depth - 1))
+    if (typeof key !== 'string' || !isMapping(parent) || !Object.hasOwn(parent, key)) continue
+    return key === 'targets' && depth === 1 ? false : Reflect.deleteProperty(parent, key)
+  }
+  return false
+}

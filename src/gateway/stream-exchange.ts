@@ -1,0 +1,61 @@
+import { Collected, Exchange, errorOf } from './exchange.ts'
+import { SseSource } from './sse-source.ts'
+import type { SseRules } from './sse-judge.ts'
+import { MOST_ERROR_BYTES } from './upstream-error.ts'
+
+/** Opens an answer in parts; one that is no 2xx, or no event stream, is thrown. */
+export class StreamExchange extends Exchange {
+  readonly opening: Promise<SseSource>
+  #resolve!: (source: SseSource) => void
+  #reject!: (error: Error) => void
+  #source: SseSource | undefined
+  readonly #error = new Collected()
+  readonly #rules: SseRules
+  readonly #onBegun: (headers: Exchange['headers']) => void
+
+  constructor(rules: SseRules, onBegun: (headers: Exchange['headers']) => void, onOver: () => void) {
+    super(onOver)
+    this.#rules = rules
+    this.#onBegun = onBegun
+    this.opening = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+  }
+
+  protected override begun(): void {
+    const type = this.headers['content-type']
+    if (!this.isOk || (typeof type === 'string' && !type.includes('event-stream'))) return
+    this.#onBegun(this.headers)
+    this.#source = new SseSource(this.#rules, {
+      pause: () => this.controller?.pause(),
+      resume: () => this.controller?.resume(),
+      cancel: () => this.cut(undefined),
+    })
+    this.#resolve(this.#source)
+  }
+
+  protected override take(chunk: Buffer): void {
+    if (this.#source !== undefined) return this.#source.push(chunk)
+    this.#error.add(chunk)
+    if (this.#error.length <= MOST_ERROR_BYTES) return
+    this.#refuse()
+    this.cut(undefined)
+  }
+
+  protected override complete(): void {
+    this.end()
+    if (this.#source === undefined) this.#refuse()
+    else this.#source.end()
+  }
+
+  protected override fail(error: Error): void {
+    this.end()
+    if (this.#source === undefined) this.#reject(error)
+    else this.#source.fail(error)
+  }
+
+  #refuse(): void {
+    this.#reject(errorOf(this.status, this.headers, this.#error))
+  }
+}
