@@ -12,6 +12,7 @@ export default defineConfig({
       'switchgear/journal': source('./src/stores/index.ts'),
       'switchgear/telemetry': source('./src/telemetry/index.ts'),
       'switchgear/fetch': source('./src/adapters/fetch/index.ts'),
+      'switchgear/inspect': source('./src/adapters/inspect/index.ts'),
       'switchgear/machines': source('./machines/index.ts'),
       switchgear: source('./src/index.ts'),
     },

@@ -47,5 +47,6 @@ export type {
 export type { AttemptContext, PartKind, RetryOptions, TargetOptions } from './core/target-options.ts'
 export type { Transition } from './core/transition.ts'
 export type { TrippingOption, TrippingPolicy, TrippingRuleOption } from './core/tripping-options.ts'
+export type { VisitOutcome } from './core/visit-outcome.ts'
 export type { CircuitState } from '../machines/circuit-state.ts'
 export type { SavedCircuit } from '../machines/breaker-events.ts'

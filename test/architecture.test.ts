@@ -148,6 +148,7 @@ describe('the house', () => {
       'src/index.ts',
       'src/testing/index.ts',
       'src/adapters/fetch/index.ts',
+      'src/adapters/inspect/index.ts',
       'src/stores/index.ts',
       'src/telemetry/index.ts',
     ]

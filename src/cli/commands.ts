@@ -65,9 +65,39 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./check.ts')).checkCommand(),
   },
   {
+    name: 'simulate',
+    summary: 'play hours of traffic and faults against a chain of targets in seconds, and draw what happened',
+    load: async () => (await import('./simulate.ts')).simulateCommand(),
+  },
+  {
+    name: 'replay',
+    summary: 'play incidents that happened against policies and compare what would have come of it',
+    load: async () => (await import('./replay.ts')).replayCommand(),
+  },
+  {
+    name: 'shrink',
+    summary: 'cut a recording down to the smallest scenario file that still shows what happened',
+    load: async () => (await import('./shrink.ts')).shrinkCommand(),
+  },
+  {
     name: 'journal',
     summary: 'list what changed a circuit, when, why and by whom; check that nothing was altered',
     load: async () => (await import('./journal.ts')).journalCommand(),
+  },
+  {
+    name: 'audit',
+    summary: 'write the rules as a report that a product owner can read, question and sign',
+    load: async () => (await import('./audit.ts')).auditCommand(),
+  },
+  {
+    name: 'diff',
+    summary: 'say what two configurations do differently, each with the shortest story that tells them apart',
+    load: async () => (await import('./diff.ts')).diffCommand(),
+  },
+  {
+    name: 'paths',
+    summary: 'write everything that can happen to the circuits of a configuration as tests or as text',
+    load: async () => (await import('./paths.ts')).pathsCommand(),
   },
 ]
 

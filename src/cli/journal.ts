@@ -123,7 +123,8 @@ const plain = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, 
 
 const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-function parseTime(text: string): number {
+/** A date and time, or how long ago, in ms of the wall clock. */
+export function parseTime(text: string): number {
   const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? []
   if (amount !== undefined) return systemClock.wall() - Number(amount) * (UNITS[unit] ?? 0)
   const at = Date.parse(text)

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
-
 import { Command } from 'commander'
 
+import { packageVersion } from '../telemetry/package-version.ts'
 import { commands, loadCommand } from './commands.ts'
 
 const examples = `
@@ -17,24 +16,14 @@ Examples:
   switchgear demo                           one outage from the first failure to the recovery
   switchgear faults --port 8080             a provider whose model name selects the fault
   switchgear check test/scenarios           play scenario files in virtual time
+  switchgear simulate load.yaml             hours of traffic and faults in seconds
+  switchgear replay --incidents incidents.csv --traffic trace.csv   a real year, policy by policy
+  switchgear shrink --outcomes outcomes.jsonl --at 2026-05-06T18:44:30Z   from an incident to a test
   switchgear journal --type transition      what opened and closed, when, why and by whom
+  switchgear audit gateway.yaml             the rules as a report to read, question and sign
+  switchgear diff old.yaml new.yaml         what behaves differently, each with a story that shows it
+  switchgear paths gateway.yaml             everything that can happen to a circuit, as tests
   switchgear help serve                     the options of a command`
-
-/** The version in the package's own package.json, from the sources and from the build. */
-function packageVersion(): string {
-  for (const place of ['../../package.json', '../../../package.json']) {
-    try {
-      const { name, version } = JSON.parse(readFileSync(new URL(place, import.meta.url), 'utf8')) as Record<
-        string,
-        string
-      >
-      if (name === 'switchgear' && version !== undefined) return version
-    } catch {
-      // not here
-    }
-  }
-  return 'unknown'
-}
 
 /** The command line. Only the command that is asked for is loaded: help stays fast. */
 async function createProgram(args: readonly string[]): Promise<Command> {

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+
 import { Command, InvalidArgumentError } from 'commander'
 
 import type { GatewayConfig } from '../gateway/config-schema.ts'
@@ -8,6 +11,8 @@ interface ServeOptions {
   readonly config?: string
   readonly port?: number
   readonly host?: string
+  /** Port of the page of the live actors; true = any free one. */
+  readonly inspect?: number | true
 }
 
 const example = `
@@ -38,6 +43,11 @@ export function serveCommand(): Command {
       parsePort,
     )
     .option('--host <address>', 'address to listen on (default: the configuration, else 127.0.0.1)')
+    .option(
+      '--inspect [port]',
+      'show the live actors on a page of this machine, and in the Stately inspector (default: any free port)',
+      parsePort,
+    )
     .addHelpText('after', example)
     .action((options: ServeOptions) =>
       options.config === undefined ? serveScripted(options) : serveConfig(options),
@@ -51,15 +61,23 @@ async function serveConfig(options: ServeOptions): Promise<void> {
   const { startService } = await import('../gateway/service.ts')
   const gateway = await told(startService({ file, read, logger }))
   const { gear, url, adminUrl, token } = gateway
+  // whoever is told that it listens may send a signal at once
+  const stopped = untilStopped(gateway, () => takeOver(gateway, file, read))
   say(
     `Switchgear listens on ${url}/v1 in front of ${gear.getCircuitStates().length} targets; dashboard: ${adminUrl}/`,
   )
   if (token.warning !== undefined) process.stderr.write(`${token.warning}\n`)
   if (token.made !== undefined) {
-    const kept = token.file === undefined ? '' : ` It is kept in ${token.file} and not shown again.`
-    say(`No admin token is configured; this one was made for dashboard and commands: ${token.made}${kept}`)
+    const kept = token.file === undefined ? '' : `; it is kept in ${token.file} and not shown again`
+    say(`No admin token is configured, so one was made for dashboard and commands${kept}:\n${token.made}`)
   }
-  await untilStopped(gateway, () => takeOver(gateway, file, read))
+  for (const { bucket, status } of gear.stats().breakers) {
+    const { state, held } = status
+    if (state !== 'closed' || held)
+      say(`restored from the journal: ${bucket} is ${state}${held ? ', held' : ''}`)
+  }
+  await showActors(gateway, options.inspect)
+  await stopped
 }
 
 /** A broken file changes nothing. */
@@ -67,7 +85,7 @@ function takeOver(gateway: Gateway, file: string, read: () => GatewayConfig): vo
   try {
     const { changed } = gateway.reload(read())
     say(
-      `SIGHUP: ${file} is in force; ${changed.length === 0 ? 'nothing has changed' : `changed: ${changed.join(', ')}`}.`,
+      `SIGHUP: ${file} was read; ${changed.length === 0 ? 'nothing has changed' : `changed: ${changed.join(', ')}`}.`,
     )
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
@@ -85,9 +103,14 @@ async function serveScripted(options: ServeOptions): Promise<void> {
     { name: 'backup', baseUrl: backup.baseURL, ...rules },
   ] as const
   const { createGateway } = await import('../gateway/server.ts')
-  const gateway = await told(createGateway(withAddress({ targets }, options), { logger }))
-  say(whatToTry(gateway, primary))
-  await untilStopped(gateway)
+  const { TOKEN_FILE } = await import('../gateway/admin/token-file.ts')
+  const tokenFile = resolve(TOKEN_FILE)
+  const gateway = await told(createGateway(withAddress({ targets }, options), { logger, tokenFile }))
+  const token = gateway.token.made ?? readFileSync(tokenFile, 'utf8').trim()
+  const stopped = untilStopped(gateway)
+  say(whatToTry(gateway.url, primary, token))
+  await showActors(gateway, options.inspect)
+  await stopped
 }
 
 /** What stands in the command line comes before what stands in the file. */
@@ -104,20 +127,34 @@ const logger = { info() {}, warn: log, error: log }
 
 /** A gateway whose transitions are said. */
 async function told(started: Promise<Gateway>): Promise<Gateway> {
-  const { transitionLine } = await import('../gateway/transition-line.ts')
+  const { holdLine, transitionLine } = await import('../gateway/transition-line.ts')
   const gateway = await started
   gateway.gear.on('transition', (transition) => say(transitionLine(transition)))
+  gateway.gear.on('hold', (held) => say(holdLine(held)))
   return gateway
 }
 
-function whatToTry({ url, token }: Gateway, primary: ScriptedProvider): string {
+/** The page of the live actors, where it is asked for. It ends with the process. */
+async function showActors(gateway: Gateway, port: ServeOptions['inspect']): Promise<void> {
+  if (port === undefined) return
+  const { inspect } = await import('../adapters/inspect/inspect.ts')
+  try {
+    const { url } = await inspect(gateway.gear, { port: port === true ? 0 : port, logger })
+    say(`Live actors, on this machine only: ${url}`)
+  } catch (error) {
+    await gateway.close({ drainMs: 0 })
+    throw error
+  }
+}
+
+function whatToTry(url: string, primary: ScriptedProvider, token: string): string {
   const json = `-H 'content-type: application/json'`
   const outage = (on: boolean) => `curl -s ${primary.url}/control/outage ${json} -d '{"on": ${on}}'`
   const body = `'{"model": "demo", "messages": [{"role": "user", "content": "Hello"}]}'`
-  return `Switchgear listens on ${url} in front of two scripted providers, primary and backup; dashboard: ${url}/#token=${token.made ?? ''} Ctrl+C stops it. Try:
+  return `Switchgear listens on ${url} in front of two scripted providers, primary and backup; Ctrl+C stops it. Try:
   a normal call:          curl -si ${url}/v1/chat/completions ${json} -d ${body}
   cause an outage:        ${outage(true)}   (then make 5 calls: the circuit opens)
-  watch the circuit:      curl -s ${url}/status
+  watch the circuit:      curl -s ${url}/status   (or the dashboard ${url}/#token=${token} or: npm run switchgear -- status)
   end the outage:         ${outage(false)}   (after 5 s the next call is the probe)`
 }
 

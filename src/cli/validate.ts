@@ -63,6 +63,7 @@ function inWords(file: string, summary: ConfigSummary): string {
     ['targets', summary.targets.map(targetLine)],
     ['models', modelLines(summary)],
     ['journal', [journalLine(summary.journal)]],
+    ['recording', summary.record === false ? [] : [recordLine(summary.record)]],
     [
       'alerts',
       summary.alerts.map(
@@ -110,6 +111,9 @@ const journalLine = (journal: ConfigSummary['journal']) =>
   journal === false
     ? 'none: circuits forget at a restart'
     : `${journal.file}, ${journal.keepDays} days, ${journal.maxMegabytes} MB at most`
+
+const recordLine = ({ file, sample, keepDays, maxMegabytes }: Exclude<ConfigSummary['record'], false>) =>
+  `${file}, ${sample === 1 ? 'every outcome' : `${sample * 100} % of the uneventful successes, everything else`}, ${keepDays} days, ${maxMegabytes} MB at most`
 
 function healthLines({ healthChecks }: ConfigSummary): string[] {
   if (healthChecks === false || healthChecks === undefined) return []

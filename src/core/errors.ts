@@ -57,10 +57,13 @@ export function isSwitchgearError(error: unknown): error is SwitchgearError {
 }
 
 /** A number for the reader: "in 3 s". */
-export function inWords(ms: number): string {
-  if (ms < 1000) return `in ${Math.ceil(ms)} ms`
-  if (ms < 120_000) return `in ${Math.round(ms / 100) / 10} s`
-  return ms < 7_200_000 ? `in ${Math.round(ms / 60_000)} min` : `in ${Math.round(ms / 3_600_000)} h`
+export const inWords = (ms: number): string => `in ${lengthInWords(ms)}`
+
+/** Such as `30 s`. */
+export function lengthInWords(ms: number): string {
+  if (ms < 1000) return `${Math.ceil(ms)} ms`
+  if (ms < 120_000) return `${Math.round(ms / 100) / 10} s`
+  return ms < 7_200_000 ? `${Math.round(ms / 60_000)} min` : `${Math.round(ms / 3_600_000)} h`
 }
 
 interface OpenDetails extends Details {
@@ -171,7 +174,7 @@ export class StreamInterruptedError extends SwitchgearError {
   constructor(delivered: number, details: Details) {
     super(
       'ERR_STREAM_INTERRUPTED',
-      `The stream of '${details.target}' broke after ${delivered} parts.`,
+      `The stream of '${details.target}' broke after ${delivered} ${delivered === 1 ? 'part' : 'parts'}.`,
       details,
     )
     this.delivered = delivered

@@ -10,6 +10,7 @@ import { ConfigError, SwitchgearError } from './errors.ts'
 import type { SupervisorRef } from './host.ts'
 import { Limits } from './limits.ts'
 import { Notifier } from './notifier.ts'
+import type { Outcome } from './permit.ts'
 import { Buckets } from './registry.ts'
 import {
   checkFixed,
@@ -26,6 +27,7 @@ import { Target } from './target.ts'
 import { tellTransition } from './tell-transition.ts'
 import type { HeldCircuit, Transition } from './transition.ts'
 import { didYouMean } from './validate.ts'
+import type { VisitOutcome } from './visit-outcome.ts'
 
 /** What can be listened to. */
 export interface Heard {
@@ -35,6 +37,8 @@ export interface Heard {
   readonly hold: HeldCircuit
   /** An attempt without an answer. */
   readonly failure: FailedAttempt
+  /** What a visit came to, and every refusal: for recordings. */
+  readonly outcome: VisitOutcome
 }
 
 type Listeners = { readonly [E in keyof Heard]: Set<(told: Heard[E]) => void> }
@@ -64,7 +68,8 @@ export class Gear<Request, Result, Part> {
   #running = 0
   #closing: PromiseWithResolvers<void> | undefined
   #before: Gear<Request, Result, Part> | undefined
-  #after: Gear<Request, Result, Part> | undefined
+  /** Shared by all that ever were: a chain from one to the next would keep every one of them. */
+  readonly #inCharge: { gear: Gear<Request, Result, Part> }
   closed = false
 
   /** `before` = the one whose place it takes, with its circuits, counters and listeners. */
@@ -79,10 +84,16 @@ export class Gear<Request, Result, Part> {
     this.notifier = before?.notifier ?? new Notifier(logger)
     this.limits = before?.limits ?? new Limits(clock)
     this.waiters = before?.waiters ?? new Set()
-    this.listeners = before?.listeners ?? { transition: new Set(), hold: new Set(), failure: new Set() }
+    this.listeners = before?.listeners ?? {
+      transition: new Set(),
+      hold: new Set(),
+      failure: new Set(),
+      outcome: new Set(),
+    }
     this.calls = before?.calls ?? new CallStats()
     this.observer = before?.observer
     this.#ids = before === undefined ? { last: 0 } : before.#ids
+    this.#inCharge = before === undefined ? { gear: this } : before.#inCharge
     this.deadlineMs = options.deadlineMs
     const budget = resolveBudget(options.retryBudget)
     this.budget = budget === null ? undefined : new RetryBudget(...budget)
@@ -91,10 +102,8 @@ export class Gear<Request, Result, Part> {
     checkBuckets(this.targets)
     this.plan = this.#plan()
     const rules = sharedRules(this.targets)
-    const onHold = (held: HeldCircuit) => this.#hear(this.listeners.hold, held)
-    const around = { clock, random, notifier: this.notifier, journal, onHold, onChange: () => this.#wake() }
     const changed = (transition: Transition, breaker: ResolvedBreaker) => this.#changed(transition, breaker)
-    this.buckets = before?.buckets ?? new Buckets(around, options, changed, options.snapshots)
+    this.buckets = before?.buckets ?? new Buckets(surroundings(this), options, changed, options.snapshots)
     if (before !== undefined) this.#takeOver(before, rules, changed)
     for (const target of this.targets) {
       const own = rules.get(target)
@@ -109,7 +118,7 @@ export class Gear<Request, Result, Part> {
 
   /** The one in charge now. */
   get latest(): Gear<Request, Result, Part> {
-    return this.#after?.latest ?? this
+    return this.#inCharge.gear
   }
 
   /** Circuits whose rules are the same go on; calls under way end where they began. */
@@ -130,7 +139,7 @@ export class Gear<Request, Result, Part> {
       if (same !== undefined && old.rules !== undefined) old.join(this.buckets, same.rules)
     }
     this.#before = before
-    before.#after = this
+    this.#inCharge.gear = this
     void before.#drained().then(() => {
       this.#before = undefined
     })
@@ -253,13 +262,33 @@ export class Gear<Request, Result, Part> {
     this.notifier.add(() => {
       const told = failed()
       if (onEvent !== undefined) this.notifier.guard('onEvent', () => onEvent(told))
-      this.#hear(listeners, told)
+      hear(listeners, told, this.notifier)
     })
     this.notifier.flush()
   }
 
-  #hear<T>(listeners: ReadonlySet<(told: T) => void>, told: T): void {
-    for (const listener of listeners) this.notifier.guard('a listener', () => listener(told))
+  /** Tells whoever records it what a visit came to, or that there was none. `since` and `now` are of our own clock. */
+  record(
+    target: Target<Request, Result, Part>,
+    model: string | undefined,
+    outcome: Outcome | undefined,
+    since: number,
+    now: number,
+  ): void {
+    const { clock, listeners, notifier } = this
+    const found = outcome?.outcome === 'failure' ? outcome : undefined
+    const told: VisitOutcome = {
+      at: clock.wall() - (now - since),
+      target: target.name,
+      model,
+      bucket: target.bucketFor(model),
+      outcome: outcome === undefined ? 'refused' : outcome.outcome,
+      failure: found && (found.failure ?? 'unknown'),
+      latencyMs: outcome === undefined ? undefined : now - since,
+      retryAfterMs: found?.retryAfterMs,
+    }
+    notifier.add(() => hear(listeners.outcome, told, notifier))
+    notifier.flush()
   }
 
   #changed(transition: Transition, breaker: ResolvedBreaker): void {
@@ -274,12 +303,7 @@ export class Gear<Request, Result, Part> {
       const targets = this.#targetsOf(transition.bucket, model)
       guard('onEvent', () => onEvent({ type: 'circuit_state', targets, ...transition }))
     }
-    this.#hear(this.listeners.transition, transition)
-  }
-
-  #wake(): void {
-    // whoever waits again is not asked twice
-    for (const waiter of Array.from(this.waiters)) waiter.wake()
+    hear(this.listeners.transition, transition, this.notifier)
   }
 
   /** Refuses new calls, waits for the running ones, then lets go of every timer and actor. */
@@ -295,6 +319,24 @@ export class Gear<Request, Result, Part> {
     if (this.#before !== undefined) await this.#before.#drained()
     if (this.#running > 0) await (this.#closing ??= Promise.withResolvers<void>()).promise
   }
+}
+
+/** What circuits need and tell. They outlive the gear that opened them, so nothing in here may lead to it. */
+function surroundings<Request, Result, Part>(gear: Gear<Request, Result, Part>) {
+  const { clock, random, notifier, journal, listeners, waiters } = gear
+  return {
+    clock,
+    random,
+    notifier,
+    journal,
+    onHold: (held: HeldCircuit) => hear(listeners.hold, held, notifier),
+    // whoever waits again is not asked twice
+    onChange: () => Array.from(waiters).forEach((waiter) => waiter.wake()),
+  }
+}
+
+function hear<T>(listeners: ReadonlySet<(told: T) => void>, told: T, notifier: Notifier): void {
+  for (const listener of listeners) notifier.guard('a listener', () => listener(told))
 }
 
 /** A model may be called anything, so nobody else's bucket may begin like those of a target that isolates. */

@@ -22,7 +22,8 @@ export class RunStory<Request, Result, Part, Out> {
   from: string | undefined
   watch: CallWatch | undefined
   deadline: Deadline | undefined
-  onAbort: (() => void) | undefined
+  /** When the present visit asked for admission; kept only while somebody records. */
+  visitAt: number | undefined
   /** A stream has shown its first content. */
   committed = false
 }

@@ -6,7 +6,7 @@ import type { CallEnd, CallWatch } from './call-observer.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { AttemptTimeoutError, DeadlineExceededError } from './errors.ts'
 import type { AttemptRecord } from './errors.ts'
-import { NEUTRAL, SUCCESS } from './execute.ts'
+import { NEUTRAL, SUCCESS, outcomeOf } from './execute.ts'
 import type { Gear } from './gear.ts'
 import { Deadline } from './deadline.ts'
 import type { Outcome, Permit, Refusal } from './permit.ts'
@@ -120,15 +120,18 @@ export class Run<Request, Result, Part, Out> {
   /** Ties the call to its caller's signal and its deadline. */
   #bound(): void {
     const { gear, options, deadlineMs } = this
-    const story = this.#told
-    if (options.signal !== undefined) {
-      story.onAbort = () => this.leave(options.signal?.reason)
-      options.signal.addEventListener('abort', story.onAbort)
-    }
+    // the call listens itself: a closure for each call, kept in a field, outlives it until the next major collection
+    options.signal?.addEventListener('abort', this)
     if (deadlineMs !== undefined) {
+      const story = this.#told
       story.deadline = new Deadline(() => this.#outOfTime())
       story.deadline.start(gear, deadlineMs, this.startedAt)
     }
+  }
+
+  /** The caller's signal has fired. */
+  handleEvent(): void {
+    this.leave(this.options.signal?.reason)
   }
 
   #walk(): void {
@@ -187,7 +190,16 @@ export class Run<Request, Result, Part, Out> {
     this.#breaker = breaker
     this.#permit = permit
     this.#gate = 0
+    if (this.gear.listeners.outcome.size > 0) this.#told.visitAt = this.gear.clock.now()
     if (this.#story !== undefined) this.#story.from = this.#before(target.name)
+  }
+
+  /** Tells whoever records it what the present visit came to; once. */
+  #record(outcome: Outcome, now: number): void {
+    const story = this.#story
+    if (story?.visitAt === undefined) return
+    this.gear.record(this.target!, this.model, outcome, story.visitAt, now)
+    story.visitAt = undefined
   }
 
   /** The target that the call was at before it came to `name`. */
@@ -203,11 +215,12 @@ export class Run<Request, Result, Part, Out> {
   }
 
   #note(
-    { name: target, stats }: Target<Request, Result, Part>,
+    asked: Target<Request, Result, Part>,
     model: string | undefined,
     breaker: CircuitBreaker,
     refusal: Refusal,
   ): ChainRefusal {
+    const { name: target, stats } = asked
     const error = breaker.refusalError(refusal, target, model)
     const retryAfterMs = refusal.retryAfterMs ?? undefined
     const record = {
@@ -225,9 +238,16 @@ export class Run<Request, Result, Part, Out> {
     if (earlier >= 0) records.splice(earlier, 1)
     else if (from !== undefined) stats.hop(from, 'refused')
     this.#tell((watch) => watch.refused(target, model, refusal))
+    this.#recordRefusal(asked, model)
     records.push(record)
     const retryAt = retryAfterMs === undefined ? null : this.gear.clock.now() + retryAfterMs
     return { target, reason: refusal.reason, retryAt }
+  }
+
+  #recordRefusal(target: Target<Request, Result, Part>, model: string | undefined): void {
+    if (this.gear.listeners.outcome.size === 0) return
+    const now = this.gear.clock.now()
+    this.gear.record(target, model, undefined, now, now)
   }
 
   attemptAt(target: Target<Request, Result, Part>, n: number, now: number): void {
@@ -279,6 +299,7 @@ export class Run<Request, Result, Part, Out> {
     if (story !== undefined) {
       this.#attemptEnded('success', undefined, story.committed ? undefined : out)
       this.#hopped('success')
+      this.#record(SUCCESS, now)
     }
     if (this.#gate > 0) this.#breaker!.succeeded(this.#gate, now)
     else
@@ -342,6 +363,7 @@ export class Run<Request, Result, Part, Out> {
     story.failure = undefined
     const outcome = this.#breaker?.outcomeOf(failure.error, failure.verdict)
     this.#hopped(outcome?.outcome ?? failure.verdict.outcome)
+    this.#record(outcome ?? outcomeOf(undefined, this.gear.notifier, failure.error, failure.verdict), now)
     if (outcome !== undefined) this.#settle(outcome, now, now)
   }
 
@@ -426,6 +448,7 @@ export class Run<Request, Result, Part, Out> {
       attempt.cut(reason)
     }
     this.#hopped(outcome.outcome)
+    this.#record(outcome, now)
     this.#settle(outcome, now, attempt?.startedAt ?? now)
   }
 
@@ -437,6 +460,7 @@ export class Run<Request, Result, Part, Out> {
   finish(end: CallEnd, now: number): void {
     this.ended = true
     this.#attempt = undefined
+    this.options.signal?.removeEventListener('abort', this)
     const story = this.#story
     if (story !== undefined) this.#letGo(story)
     if (end === 'answered') this.gear.calls.answered++
@@ -450,8 +474,7 @@ export class Run<Request, Result, Part, Out> {
     if (report !== undefined) this.gear.notifier.guard('report', () => report(told))
   }
 
-  #letGo({ onAbort, deadline, driver }: RunStory<Request, Result, Part, Out>): void {
-    if (onAbort !== undefined) this.options.signal?.removeEventListener('abort', onAbort)
+  #letGo({ deadline, driver }: RunStory<Request, Result, Part, Out>): void {
     deadline?.stop(this.gear)
     driver?.end()
   }

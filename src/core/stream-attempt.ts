@@ -43,7 +43,6 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
   #idledMs = 0
   #idleSince: number | undefined
   #idleTimer: unknown
-  #unfollow: (() => void) | undefined
   readonly #firstContent = new TimeLimit(() => this.timeOut('first_content_timeout', this.on.firstContent))
   readonly #idle = new TimeLimit(() => this.#idled())
 
@@ -163,17 +162,22 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
 
   /** The call has ended, its parts have not: whoever reads on can still hang up. */
   #followCaller(): void {
-    const { signal } = this.run.options
-    if (signal === undefined) return
-    const hangUp = () => this.#break(() => signal.reason)
-    signal.addEventListener('abort', hangUp, { once: true })
-    this.#unfollow = () => signal.removeEventListener('abort', hangUp)
+    this.run.options.signal?.addEventListener('abort', this)
+  }
+
+  #unfollow(): void {
+    this.run.options.signal?.removeEventListener('abort', this)
+  }
+
+  /** The caller has hung up on an answer that is complete and not read to its end. */
+  handleEvent(): void {
+    this.#break(() => this.run.options.signal?.reason)
   }
 
   /** Nothing comes any more. */
   #finish(): void {
     this.#stopIdle()
-    this.#unfollow?.()
+    this.#unfollow()
     this.#read?.resolve(DONE)
   }
 
@@ -292,7 +296,7 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
   #release(): void {
     const iterator = this.#iterator
     this.#iterator = OVER
-    this.#unfollow?.()
+    this.#unfollow()
     try {
       // a generator that waits for its source answers only when the source does
       Promise.resolve(iterator?.return?.()).catch(() => {})

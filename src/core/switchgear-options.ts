@@ -47,9 +47,17 @@ export interface CallReport {
   readonly ok: boolean
 }
 
+/** The part of an AbortSignal that a call needs. */
+export interface CallerSignal {
+  readonly aborted: boolean
+  readonly reason: unknown
+  addEventListener(type: 'abort', listener: { handleEvent(): void }): void
+  removeEventListener(type: 'abort', listener: { handleEvent(): void }): void
+}
+
 export interface CallOptions {
   /** The caller's signal: ends everything, back-offs included. */
-  readonly signal?: AbortSignal
+  readonly signal?: CallerSignal
   /** The model asked for. Default: each target's own. */
   readonly model?: string
   /** The chain of this call: names of targets, in order, each once. Default: all of them, as declared. */

@@ -9,7 +9,7 @@ const PATIENCE_MS = 5000
 // as other servers do it: who takes nothing for so long has gone
 const STALLED_MS = 60_000
 
-/** Answers in one piece. Never throws. */
+/** Answers in one piece. */
 export async function answerWhole({ gear, calls }: Desk, call: Call): Promise<void> {
   const { request, response, options } = call
   try {
@@ -22,7 +22,7 @@ export async function answerWhole({ gear, calls }: Desk, call: Call): Promise<vo
 
 /**
  * Answers in parts. The status is decided when the first content is there, or when the client has waited too long for
- * it: a failure before is an ordinary error, afterwards it is an event. Never throws.
+ * it: a failure before is an ordinary error, afterwards it is an event.
  */
 export async function answerInParts(desk: Desk, call: Call): Promise<void> {
   const { request, response } = call
@@ -40,12 +40,12 @@ export async function answerInParts(desk: Desk, call: Call): Promise<void> {
 }
 
 async function pass({ gear }: Desk, call: Call, stream: ClientStream): Promise<void> {
-  const { request, options, signal } = call
+  const { request, options, hangup } = call
   const parts = gear.stream(request, options)
   let stalledMs = 0
   for (let part = await parts.next(); part.done !== true; part = await parts.next()) {
     if (!stream.isOpen) stream.open([...request.answerHeaders, ...call.headers])
-    if (stream.write(part.value.bytes) || (await stream.drained(PATIENCE_MS, signal))) stalledMs = 0
+    if (stream.write(part.value.bytes) || (await stream.drained(PATIENCE_MS, hangup))) stalledMs = 0
     else if ((stalledMs += PATIENCE_MS) >= STALLED_MS) call.leave()
   }
 }

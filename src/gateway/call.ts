@@ -5,6 +5,7 @@ import type { CallOptions } from '../core/switchgear-options.ts'
 import type { CallRequest } from './call-request.ts'
 import type { Reply } from './error-body.ts'
 import { errorReply } from './error-body.ts'
+import { Hangup } from './hangup.ts'
 import { switchgearHeaders } from './headers.ts'
 import type { Route } from './router.ts'
 import type { Wishes } from './wishes.ts'
@@ -20,7 +21,8 @@ export class Call {
   /** Its neighbours among the calls under way. */
   previous: Call | undefined
   next: Call | undefined
-  readonly #controller = new AbortController()
+  /** Ends it from outside. */
+  readonly hangup = new Hangup()
   #left = false
 
   constructor(
@@ -34,16 +36,12 @@ export class Call {
     this.route = route
     this.options = {
       id: request.id,
-      signal: this.#controller.signal,
+      signal: this.hangup,
       ...(request.model !== undefined && { model: request.model }),
       ...(route.targets !== undefined && { targets: route.targets }),
       ...((noFallback || target !== undefined) && { noFallback: true }),
       ...(bypass && { bypassCircuit: true }),
     }
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
   }
 
   /** Nobody is there any more who could be told anything. */
@@ -54,12 +52,12 @@ export class Call {
   /** The client has gone, or reads no more: everything ends, nothing is held against a target. */
   leave(): void {
     this.#left = true
-    this.#controller.abort(left())
+    this.hangup.abort(left())
   }
 
   /** The gateway ends before the call does; the client is told. */
   cut(): void {
-    this.#controller.abort(new SwitchgearError('ERR_CLOSED', 'The gateway is shutting down.'))
+    this.hangup.abort(new SwitchgearError('ERR_CLOSED', 'The gateway is shutting down.'))
   }
 
   /** Who answers, and what it took. */

@@ -1,15 +1,13 @@
-import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 
 import type { Clock } from '../core/clock.ts'
 import type { LimitQueue, Limited } from '../core/limits.ts'
+import type { Hangup } from './hangup.ts'
 
 const HEAD = ['cache-control', 'no-cache', 'x-accel-buffering', 'no']
 const SSE_TYPE = ['content-type', 'text/event-stream; charset=utf-8']
 const KEEP_ALIVE = ': keep-alive\n\n'
 const NOTHING = Buffer.alloc(0)
-// what one turn may gather
-const MOST_PENDING_BYTES = 16 * 1024
 
 /** The client's side of a streamed answer: its head, its events, and comments while nothing else comes. */
 export class ClientStream implements Limited {
@@ -23,8 +21,6 @@ export class ClientStream implements Limited {
   readonly #call: string
   #wrote = false
   #isOpen = false
-  #pending: Buffer[] = []
-  #pendingBytes = 0
   #last: Buffer = NOTHING
 
   /** @param call The id of the call: all that can be told before somebody answers. */
@@ -57,51 +53,31 @@ export class ClientStream implements Limited {
     return this.#last.toString('latin1')
   }
 
-  /** Takes events; those of one turn go out together. False = the client has not taken what it was given before. */
+  /** False = the client has not taken what it was given before. */
   write(bytes: Buffer): boolean {
-    if (bytes.length > 0) {
-      this.#wrote = true
-      this.#last = bytes
-      if (this.#pendingBytes === 0) process.nextTick(this.#flush)
-      this.#pending.push(bytes)
-      this.#pendingBytes += bytes.length
-      if (this.#pendingBytes > MOST_PENDING_BYTES) this.#flush()
-    }
-    return !this.#response.writableNeedDrain
-  }
-
-  readonly #flush = (): void => {
-    if (this.#pendingBytes > 0) this.#response.write(this.#taken())
-  }
-
-  #taken(): Buffer {
-    const bytes = this.#pending.length === 1 ? this.#pending[0]! : Buffer.concat(this.#pending)
-    this.#pending = []
-    this.#pendingBytes = 0
-    return bytes
+    if (bytes.length === 0) return !this.#response.writableNeedDrain
+    this.#wrote = true
+    this.#last = bytes
+    return this.#response.write(bytes)
   }
 
   /** Waits until the client has taken it, for `ms` at most; true = it has. */
-  async drained(ms: number, signal: AbortSignal): Promise<boolean> {
-    const late = new AbortController()
-    const timer = this.#clock.setTimeout(() => late.abort(), ms)
-    const hurry = () => late.abort()
-    signal.addEventListener('abort', hurry, { once: true })
-    try {
-      await once(this.#response, 'drain', { signal: late.signal })
-    } catch {
-      // not yet
-    } finally {
-      this.#clock.clearTimeout(timer)
-      signal.removeEventListener('abort', hurry)
-    }
+  async drained(ms: number, hangup: Hangup): Promise<boolean> {
+    const turn = Promise.withResolvers<void>()
+    const wake = { handleEvent: () => turn.resolve() }
+    const timer = this.#clock.setTimeout(turn.resolve, ms)
+    this.#response.once('drain', turn.resolve)
+    hangup.addEventListener('abort', wake)
+    await turn.promise
+    this.#clock.clearTimeout(timer)
+    this.#response.off('drain', turn.resolve)
+    hangup.removeEventListener('abort', wake)
     return !this.#response.writableNeedDrain
   }
 
-  end(event = ''): void {
+  end(event?: string): void {
     this.close()
-    if (event !== '') this.write(Buffer.from(event))
-    this.#response.end(this.#taken())
+    this.#response.end(event)
   }
 
   /** No comments any more. */

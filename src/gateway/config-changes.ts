@@ -17,6 +17,8 @@ const NEEDS_RESTART: ReadonlySet<string> = new Set([
   'maxBodyBytes',
   'requestTimeoutMs',
   'journal',
+  'record',
+  'openTelemetry',
 ])
 const RESTART = 'needs a restart, the old one stays in force until then'
 
@@ -48,8 +50,10 @@ const WHOLE = [
   'whenAllOpen',
   'retryBudget',
   'journal',
+  'record',
   'alerts',
   'healthChecks',
+  'openTelemetry',
 ] as const
 
 type Tell = (what: string, how: string | undefined) => void
@@ -110,4 +114,14 @@ function differingKeys(before: object, after: object): string[] {
   const now = new Map<string, unknown>(Object.entries(after))
   const keys = new Set([...now.keys(), ...old.keys()])
   return [...keys].filter((key) => !isDeepStrictEqual(old.get(key), now.get(key)))
+}
+
+/** The new configuration with what only a restart can change left as it is. */
+export function keepBound(
+  next: ResolvedConfig,
+  { server, journal, record, openTelemetry }: ResolvedConfig,
+): ResolvedConfig {
+  const { host, port, admin, maxBodyBytes, requestTimeoutMs } = server
+  const bound = { host, port, admin, maxBodyBytes, requestTimeoutMs }
+  return { ...next, server: { ...next.server, ...bound }, journal, record, openTelemetry }
 }

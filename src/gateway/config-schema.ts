@@ -3,7 +3,7 @@ import * as Schema from 'effect/Schema'
 import { callRules } from './config-breaker-schema.ts'
 import { coreNumber, optional, optionalCoreNumber } from './config-keys.ts'
 import { addressKeys, provider } from './config-provider-schema.ts'
-import { admin, alert, healthChecks, journal, server } from './config-server-schema.ts'
+import { admin, alert, healthChecks, journal, record, server } from './config-server-schema.ts'
 
 const names = Schema.Array(Schema.NonEmptyString)
 const lists = (description: string) =>
@@ -165,6 +165,11 @@ export const configSchema = Schema.Struct({
     right: 'must be true, false, or a mapping of file, keepDays and maxMegabytes',
     default: true,
   }),
+  record: optional(record, {
+    description: 'Writes down what every request came to, names and numbers only, for `switchgear replay`.',
+    right: 'must be true, false, or a mapping of file, sample, keepDays and maxMegabytes',
+    default: false,
+  }),
   alerts: optional(Schema.Array(alert), {
     description: 'Webhooks that are told of trouble.',
     right: 'must be a list of mappings with a url',
@@ -172,6 +177,12 @@ export const configSchema = Schema.Struct({
   healthChecks: optional(healthChecks, {
     description: 'One cheap request to a target now and then, only while its circuit is open. Default: off.',
     right: 'must be a mapping of intervalMs and maxPerHour',
+  }),
+  openTelemetry: optional(Schema.Boolean, {
+    description:
+      'Spans and metrics through @opentelemetry/api; an SDK that sends them is loaded with `node --import`.',
+    right: 'must be true or false',
+    default: false,
   }),
 }).annotate({ right: 'must be a mapping with the key targets' })
 

@@ -89,6 +89,34 @@ export const journal = Schema.Union([
   }),
 ])
 
+export const record = Schema.Union([
+  Schema.Boolean,
+  Schema.Struct({
+    file: optional(Schema.NonEmptyString, {
+      description:
+        'The file, one JSON object a line, relative to the configuration; older ones stand beside it.',
+      right: 'must be the name of a file',
+      default: 'outcomes.jsonl',
+    }),
+    sample: optional(Schema.Finite.check(Schema.isGreaterThan(0), Schema.isLessThanOrEqualTo(1)), {
+      description:
+        'Share of the uneventful successes that have a row of their own; everything else always has one.',
+      right: 'must be a number above 0, at most 1',
+      default: 1,
+    }),
+    keepDays: optional(Schema.Finite.check(Schema.isGreaterThan(0)), {
+      description: 'Files older than this are removed.',
+      right: 'must be a number of days above 0',
+      default: 7,
+    }),
+    maxMegabytes: optional(Schema.Finite.check(Schema.isGreaterThanOrEqualTo(1)), {
+      description: 'The oldest files are removed when all together are larger than this.',
+      right: 'must be a number of megabytes of at least 1',
+      default: 64,
+    }),
+  }),
+])
+
 /** What an alert can be about. */
 export const alertReasons = ['open', 'hold', 'stuck-half-open', 'flapping', 'auth', 'quota'] as const
 

@@ -11,6 +11,7 @@ export interface ConfigSummary {
   /** Undefined = every target, in order, for any model. */
   readonly groups: readonly GroupSummary[] | undefined
   readonly journal: ResolvedConfig['journal']
+  readonly record: ResolvedConfig['record']
   readonly alerts: readonly {
     readonly host: string
     readonly on: readonly string[]
@@ -41,20 +42,38 @@ interface GroupSummary {
 }
 
 export function summarize(config: ResolvedConfig): ConfigSummary {
-  const { server, clientKeys, adminTokens, targets, groups, journal, alerts, healthChecks = false } = config
+  const {
+    server,
+    clientKeys,
+    adminTokens,
+    targets,
+    groups,
+    journal,
+    record,
+    alerts,
+    healthChecks = false,
+  } = config
   return {
     server: { ...server, clients: Object.keys(clientKeys) },
     operators: Object.keys(adminTokens),
     targets: targets.map(targetSummary),
     groups: groups && [...groups.values()],
     journal,
+    record,
     alerts: alerts.map(({ url, on, secret }) => ({
       host: new URL(url).host,
       on,
       signed: secret !== undefined,
     })),
     healthChecks,
-    notes: [...openDoor(config), ...unreached(config), ...mixed(config), ...modelless(config)],
+    notes: [
+      ...openDoor(config),
+      ...mocks(config),
+      ...endpointUrls(config),
+      ...unreached(config),
+      ...mixed(config),
+      ...modelless(config),
+    ],
   }
 }
 
@@ -80,6 +99,22 @@ const isLoopback = (host: string) => /^(?:127\.|localhost$|::1$|\[::1\]$)/.test(
 function openDoor({ server, clientKeys }: ResolvedConfig): string[] {
   if (isLoopback(server.host) || Object.keys(clientKeys).length > 0) return []
   return [`everybody who reaches ${server.host}:${server.port} may use your keys: set server.clientKeys`]
+}
+
+function mocks({ server }: ResolvedConfig): string[] {
+  if (!server.allowMocks) return []
+  return [
+    'server.allowMocks: whoever may call can make a circuit open with x-switchgear-mock; not for production',
+  ]
+}
+
+/** The path of an endpoint is put behind the address. */
+function endpointUrls({ targets }: ResolvedConfig): string[] {
+  return targets
+    .filter(({ baseUrl }) =>
+      /\/(?:chat\/completions|completions|responses|embeddings|messages)$/.test(baseUrl),
+    )
+    .map(({ name, baseUrl }) => `target ${name}: baseUrl ${baseUrl} ends in an endpoint; leave that part out`)
 }
 
 function unreached({

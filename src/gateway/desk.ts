@@ -1,12 +1,13 @@
 import type { Clock } from '../core/clock.ts'
 import type { LimitQueue } from '../core/limits.ts'
+import type { Logger } from '../core/notifier.ts'
 import type { Switchgear } from '../core/switchgear.ts'
 import type { Answer, CallRequest } from './call-request.ts'
 import type { ClientKeys } from './client-keys.ts'
 import type { OngoingCalls } from './ongoing-calls.ts'
 import type { ResolvedConfig } from './resolve-config.ts'
 import type { Router } from './router.ts'
-import type { SsePart } from './sse-judge.ts'
+import type { SsePart } from './sse-parts.ts'
 import type { Upstream } from './upstream.ts'
 
 export type GatewayGear = Switchgear<CallRequest, Answer, SsePart>
@@ -25,6 +26,7 @@ export interface Rules {
 export interface Desk {
   readonly gear: GatewayGear
   readonly clock: Clock
+  readonly logger: Logger
   readonly calls: OngoingCalls
   readonly rules: Rules
 }

@@ -36,7 +36,8 @@ const JSON_TYPE = ['content-type', 'application/json; charset=utf-8']
 /** The answer to a call that got none. */
 export function errorReply(error: unknown, call: CallRequest): Reply {
   const theirs = callersFault(error, call)
-  if (theirs !== undefined) return providersOwn(theirs)
+  if (theirs !== undefined && (theirs.bytes !== undefined || isWritable(theirs.body)))
+    return providersOwn(theirs)
   const retryAfterMs = isSwitchgearError(error) ? error.retryAfterMs : classify(error).retryAfterMs
   return factsReply(factsOf(error, call), call.endpoint.errors, refusalHeaders(retryAfterMs))
 }
@@ -45,7 +46,7 @@ export function errorReply(error: unknown, call: CallRequest): Reply {
 export function errorEvent(error: unknown, call: CallRequest, before: string): string {
   const { errors } = call.endpoint
   const theirs = callersFault(error, call)?.body
-  const body = hasError(theirs) ? theirs : errors.body(factsOf(error, call))
+  const body = hasError(theirs) && isWritable(theirs) ? theirs : errors.body(factsOf(error, call))
   return errors.event(body, before)
 }
 
@@ -79,6 +80,16 @@ function callersFault(error: unknown, { model, sent }: CallRequest): UpstreamErr
   // a model that the client chose and the provider does not know
   const unknownModel = failure === 'not_found' && model !== undefined && sent.at(-1)?.model === model
   return unknownModel || CALLERS_FAULT.has(failure) ? last : undefined
+}
+
+/** What could be read may be too deep to be written. */
+function isWritable(body: unknown): boolean {
+  try {
+    JSON.stringify(body)
+    return true
+  } catch {
+    return false
+  }
 }
 
 const hasError = (body: unknown): body is object =>

@@ -1,5 +1,7 @@
 import type { Dispatcher } from 'undici'
 
+import type { Answer, CallRequest } from './call-request.ts'
+import { headersToClient } from './headers.ts'
 import { MOST_ERROR_BYTES, UpstreamError, jsonOrText } from './upstream-error.ts'
 
 export type AnswerHeaders = UpstreamError['headers']
@@ -79,22 +81,17 @@ export abstract class Exchange implements Dispatcher.DispatchHandler {
 // nobody's answer is larger; an endless one would fill the memory
 const MOST_ANSWER_BYTES = 256 * 1024 * 1024
 
-/** An answer in one piece. */
-export interface WholeAnswer {
-  readonly status: number
-  readonly headers: AnswerHeaders
-  readonly body: Buffer
-}
-
-/** Collects an answer in one piece; one that is no 2xx is thrown. */
+/** Collects an answer in one piece; one that is no 2xx, or no answer, is thrown. */
 export class WholeExchange extends Exchange {
-  readonly answer: Promise<WholeAnswer>
-  #resolve!: (answer: WholeAnswer) => void
+  readonly answer: Promise<Answer>
+  #resolve!: (answer: Answer) => void
   #reject!: (error: Error) => void
+  readonly #request: CallRequest
   readonly #body = new Collected()
 
-  constructor(onOver: () => void) {
+  constructor(request: CallRequest, onOver: () => void) {
     super(onOver)
+    this.#request = request
     this.answer = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -113,8 +110,16 @@ export class WholeExchange extends Exchange {
   protected override complete(): void {
     this.end()
     if (!this.isOk) return this.#reject(this.#error())
-    const { status, headers } = this
-    this.#resolve({ status, headers, body: this.#body.bytes() })
+    const body = this.#body.bytes()
+    const { failureOf, isPlainAnswer } = this.#request.endpoint
+    const isPlain = isPlainAnswer?.(body) === true
+    const value = isPlain ? undefined : jsonOrText(body)
+    const failure = isPlain ? undefined : failureOf(value)
+    const empty = failure === 'empty_response'
+    if ((failure !== undefined && !empty) || hasError(value)) return this.#reject(this.#error(value))
+    const headers = headersToClient(this.headers)
+    this.#request.answerHeaders = headers
+    this.#resolve({ body, headers, empty })
   }
 
   protected override fail(error: Error): void {
@@ -122,8 +127,8 @@ export class WholeExchange extends Exchange {
     this.#reject(error)
   }
 
-  #error(): UpstreamError {
-    return errorOf(this.status, this.headers, this.#body)
+  #error(value?: unknown): UpstreamError {
+    return errorOf(this.status, this.headers, this.#body, value)
   }
 }
 
@@ -143,7 +148,19 @@ export class Collected {
 }
 
 /** What a provider says in place of an answer. */
-export function errorOf(status: number, headers: AnswerHeaders, body: Collected): UpstreamError {
-  const bytes = body.bytes().subarray(0, MOST_ERROR_BYTES)
-  return new UpstreamError(status, headers, jsonOrText(bytes), bytes)
+export function errorOf(
+  status: number,
+  headers: AnswerHeaders,
+  body: Collected,
+  parsed?: unknown,
+): UpstreamError {
+  const bytes = body.bytes()
+  if (parsed !== undefined) return new UpstreamError(status, headers, parsed, bytes)
+  const first = bytes.subarray(0, MOST_ERROR_BYTES)
+  return new UpstreamError(status, headers, jsonOrText(first), first)
+}
+
+const hasError = (value: unknown) => {
+  const error = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
+  return error !== undefined && error !== null
 }

@@ -4,7 +4,7 @@ import type { TargetOptions } from '../core/target-options.ts'
 import type { Answer, CallRequest } from './call-request.ts'
 import type { ResolvedConfig } from './resolve-config.ts'
 import type { ResolvedTarget } from './resolve-target.ts'
-import type { SsePart } from './sse-judge.ts'
+import type { SsePart } from './sse-parts.ts'
 
 export type GatewayRules = SwitchgearRules<CallRequest, Answer, SsePart>
 type Sender = Required<Pick<TargetOptions<CallRequest, Answer, SsePart>, 'invoke' | 'stream'>>

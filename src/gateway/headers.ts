@@ -37,12 +37,17 @@ function mayPass(name: string): boolean {
   return answer
 }
 
+// a browser would run a provider's page at the address of the dashboard
+const HARMLESS_TYPE = /^(?:application\/(?:[\w.-]+\+)?json|text\/(?:event-stream|plain))\s*(?:;|$)/i
+const PLAIN_TEXT = 'text/plain; charset=utf-8'
+
 /** What of a provider's headers may go to the client. */
 export function headersToClient(headers: Readonly<Record<string, string | string[] | undefined>>): string[] {
   const kept: string[] = []
   for (const name in headers) {
     const value = headers[name]
-    if (typeof value === 'string' && mayPass(name)) kept.push(name, safe(value))
+    if (typeof value !== 'string' || !mayPass(name)) continue
+    kept.push(name, name === 'content-type' && !HARMLESS_TYPE.test(value) ? PLAIN_TEXT : safe(value))
   }
   return kept
 }

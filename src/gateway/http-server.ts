@@ -15,6 +15,7 @@ import { send } from './send.ts'
 // how exactly the time for a request is kept
 const SHORTEST_CHECK_MS = 50
 const LONGEST_CHECK_MS = 5000
+const MOST_SHOWN = 200
 
 /** A server without routes: its limits, and its errors in the shape of what was asked for. */
 export function createServer({ maxBodyBytes, requestTimeoutMs }: ResolvedServer): FastifyInstance {
@@ -28,11 +29,15 @@ export function createServer({ maxBodyBytes, requestTimeoutMs }: ResolvedServer)
     http: { headersTimeout: requestTimeoutMs, connectionsCheckingInterval },
     forceCloseConnections: 'idle',
     clientErrorHandler: tellClientError,
+    frameworkErrors: (error, request, reply) => {
+      reply.hijack()
+      send(reply.raw, shaped(request, factsOf(error)), true)
+    },
   })
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
   server.setNotFoundHandler((request, reply) => {
-    const message = `There is no ${request.method} ${pathOf(request)} here.`
+    const message = `There is no ${request.method} ${pathOf(request).slice(0, MOST_SHOWN)} here.`
     reply.hijack()
     send(reply.raw, shaped(request, { status: 404, code: 'unknown_url', message }))
   })

@@ -5,6 +5,7 @@ import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/notifier.ts'
 import type { JournalStore } from '../stores/journal-store.ts'
 import { prometheusMetrics } from '../telemetry/prometheus.ts'
+import type { OpenTelemetry } from '../telemetry/opentelemetry.ts'
 import { webhookAlerts } from '../telemetry/webhook-alerts.ts'
 import type { WebhookAlerts } from '../telemetry/webhook-alerts.ts'
 import type { Reloaded } from './admin/context.ts'
@@ -16,6 +17,7 @@ import type { GatewayGear } from './desk.ts'
 import { adminTargets } from './gear-options.ts'
 import type { ResolvedConfig } from './resolve-config.ts'
 import type { StatusReport } from './status.ts'
+import { traceGateway } from './tracing.ts'
 
 export interface OperationsContext {
   readonly gear: GatewayGear
@@ -38,6 +40,7 @@ export class Operations {
   #tokens: AdminTokens | undefined
   #alerts: WebhookAlerts | undefined
   #receivers = ''
+  #tracing: OpenTelemetry | undefined
 
   /** @throws ConfigError for tokens or a token file that cannot be trusted */
   constructor(context: OperationsContext) {
@@ -99,7 +102,14 @@ export class Operations {
     this.#watch()
   }
 
+  /** Begins to trace, where the configuration says so. @throws ConfigError when `@opentelemetry/api` is not installed */
+  async trace(): Promise<void> {
+    const { gear, config, clock } = this.#context
+    if (config().openTelemetry) this.#tracing = await traceGateway(gear, config, clock)
+  }
+
   async close(): Promise<void> {
+    this.#tracing?.stop()
     await this.#alerts?.close()
   }
 

@@ -27,6 +27,14 @@ export interface ResolvedJournal {
   readonly maxMegabytes: number
 }
 
+export interface ResolvedRecord {
+  /** An absolute path. */
+  readonly file: string
+  readonly sample: number
+  readonly keepDays: number
+  readonly maxMegabytes: number
+}
+
 export type AlertReason = (typeof alertReasons)[number]
 
 export interface ResolvedAlert {
@@ -57,9 +65,11 @@ export interface ResolvedConfig {
   readonly whenAllOpen?: NonNullable<SwitchgearOptions['whenAllOpen']>
   readonly retryBudget?: NonNullable<SwitchgearOptions['retryBudget']>
   readonly journal: false | ResolvedJournal
+  readonly record: false | ResolvedRecord
   readonly alerts: readonly ResolvedAlert[]
   /** Undefined = off. */
   readonly healthChecks: ResolvedHealthChecks | undefined
+  readonly openTelemetry: boolean
   /** Name → token; empty = none is configured. */
   readonly adminTokens: Readonly<Record<string, string>>
   /** Name → key; empty = open to everybody. */
@@ -85,6 +95,7 @@ export function resolveConfig(config: GatewayConfig, directory = '.'): ResolvedC
     ...(whenAllOpen !== undefined && { whenAllOpen }),
     ...(retryBudget !== undefined && { retryBudget }),
     journal: resolveJournal(config.journal, directory),
+    record: resolveRecord(config.record, directory),
     alerts: (config.alerts ?? []).map((alert) => ({
       stuckHalfOpenMs: 300_000,
       on: alertReasons,
@@ -92,6 +103,7 @@ export function resolveConfig(config: GatewayConfig, directory = '.'): ResolvedC
       flapping: { opens: 5, withinMs: 600_000, ...alert.flapping },
     })),
     healthChecks: healthChecks && { intervalMs: 30_000, maxPerHour: 60, ...healthChecks },
+    openTelemetry: config.openTelemetry ?? false,
     adminTokens: config.admin?.tokens ?? {},
     clientKeys: config.server?.clientKeys ?? {},
   }
@@ -122,4 +134,10 @@ function resolveJournal(
   if (journal === false) return false
   const { file = 'switchgear.db', ...limits } = journal === true ? {} : journal
   return { keepDays: 30, maxMegabytes: 512, ...limits, file: resolve(directory, file) }
+}
+
+function resolveRecord(record: GatewayConfig['record'] = false, directory: string): false | ResolvedRecord {
+  if (record === false) return false
+  const { file = 'outcomes.jsonl', ...limits } = record === true ? {} : record
+  return { sample: 1, keepDays: 7, maxMegabytes: 64, ...limits, file: resolve(directory, file) }
 }

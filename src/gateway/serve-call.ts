@@ -18,6 +18,7 @@ const DRAINING = {
   code: 'ERR_CLOSED',
   message: 'The gateway is shutting down; send the request again.',
 }
+const BROKEN = { status: 500, code: 'internal_error', message: 'The gateway failed.' }
 
 /** Serves one call from its body to its end. Never throws. */
 export function serveCall(
@@ -34,10 +35,20 @@ export function serveCall(
   try {
     call = begin(desk, endpoint, headers, body, response)
   } catch (error) {
-    return send(response, factsReply(faultOf(error), endpoint.errors))
+    if (!(error instanceof ClientFault)) tellFault(desk, error)
+    return send(response, factsReply(error instanceof ClientFault ? error : BROKEN, endpoint.errors))
   }
   desk.calls.add(call)
-  void (call.request.stream ? answerInParts(desk, call) : answerWhole(desk, call))
+  const answered = call.request.stream ? answerInParts(desk, call) : answerWhole(desk, call)
+  answered.catch((error: unknown) => {
+    tellFault(desk, error)
+    response.destroy()
+  })
+}
+
+/** A fault of the gateway costs this call, not all the others. */
+function tellFault({ logger }: Desk, error: unknown): void {
+  logger.error({ err: error }, 'a call failed in the gateway itself')
 }
 
 function begin(
@@ -58,9 +69,4 @@ function begin(
     request.mock = mockOf(wishes.mock, request)
   }
   return new Call(request, response, rules.router.route(request, wishes), wishes)
-}
-
-function faultOf(error: unknown) {
-  if (error instanceof ClientFault) return error
-  return { status: 500, code: 'internal_error', message: 'The gateway failed.' }
 }

@@ -9,7 +9,7 @@ import { memoryJournal } from '../stores/memory-journal.ts'
 import type { SwitchgearOptions } from '../core/switchgear-options.ts'
 import type { Reloaded } from './admin/context.ts'
 import type { AdminTokens } from './admin/tokens.ts'
-import { configChanges } from './config-changes.ts'
+import { configChanges, keepBound } from './config-changes.ts'
 import type { GatewayConfig } from './config-schema.ts'
 import type { GatewayGear, Rules } from './desk.ts'
 import { HealthChecks } from './health-checks.ts'
@@ -99,7 +99,7 @@ export async function createGateway(config: GatewayConfig, runtime: GatewayRunti
     const tokens = operations.tokensFor(made.rules.config)
     gear.reconfigure(made.options)
     const told = configChanges(rules.config, made.rules.config)
-    rules = made.rules
+    rules = { ...made.rules, config: keepBound(made.rules.config, rules.config) }
     checks.restart()
     operations.reloaded(tokens)
     onReload?.(rules.config)
@@ -111,6 +111,7 @@ export async function createGateway(config: GatewayConfig, runtime: GatewayRunti
   const desk = {
     gear,
     clock,
+    logger,
     calls,
     get rules() {
       return rules
@@ -134,10 +135,12 @@ export async function createGateway(config: GatewayConfig, runtime: GatewayRunti
     logger,
   })
   operations.register(own ?? main)
+  await operations.trace()
 
   const end = async (drainMs: number) => {
     await calls.drain(drainMs)
     checks.close()
+    rules.keepAlive.close()
     await operations.close()
     // whoever is still connected has had its time
     main.server.closeAllConnections()

@@ -2,6 +2,7 @@ import { dirname, join, resolve } from 'node:path'
 
 import type { Logger } from '../core/notifier.ts'
 import { memoryJournal } from '../stores/memory-journal.ts'
+import { outcomeRecorder } from '../stores/outcome-recorder.ts'
 import { sqliteJournal } from '../stores/sqlite-journal.ts'
 import type { JournalStore } from '../stores/journal-store.ts'
 import { TOKEN_FILE } from './admin/token-file.ts'
@@ -21,8 +22,8 @@ export interface ServiceOptions {
 }
 
 /**
- * The gateway as a service: with its journal, from which every circuit is restored, and an admin token kept in a file
- * where none is configured. Closing it closes the journal, too.
+ * The gateway as a service: with its journal, from which every circuit is restored, a recording of outcomes where it is
+ * wanted, and an admin token kept in a file where none is configured. Closing it closes journal and recording, too.
  *
  * @throws ConfigError for a configuration or a token file that cannot be used
  * @throws ListenError when a port cannot be had
@@ -49,8 +50,11 @@ export async function startService({ file, read, logger }: ServiceOptions): Prom
     throw error
   }
   note(resolved)
+  const recorder = resolved.record === false ? undefined : outcomeRecorder({ ...resolved.record, logger })
+  recorder?.attach(gateway.gear)
   const close: Gateway['close'] = async (options) => {
     await gateway.close(options)
+    await recorder?.close()
     journal.close()
   }
   return { ...gateway, close, [Symbol.asyncDispose]: () => close() }

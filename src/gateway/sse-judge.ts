@@ -2,24 +2,9 @@ import { hasRefusal } from '../classify/content.ts'
 import { classifyEvent, failureOfStreamEnd, hasContent } from '../classify/stream-parts.ts'
 import type { PartKind } from '../core/target-options.ts'
 import { dataOf } from './sse-event.ts'
+import { JoinedParts, SsePart } from './sse-parts.ts'
 import type { SseBlock } from './sse-splitter.ts'
 import { UpstreamError } from './upstream-error.ts'
-
-/** Some events of a stream as they came, and what they are together. */
-export class SsePart {
-  readonly bytes: Buffer
-  readonly kind: PartKind
-
-  constructor(bytes: Buffer, kind: PartKind) {
-    this.bytes = bytes
-    this.kind = kind
-  }
-
-  /** For whoever measures how much is held back. */
-  get byteLength(): number {
-    return this.bytes.length
-  }
-}
 
 export interface SseRules {
   /** How many choices the answer has; each ends in an event of its own. */
@@ -28,12 +13,6 @@ export interface SseRules {
   readonly refusalIsError: boolean
   /** Global; found in the text of every event that is more, or less, than content. */
   readonly telling: RegExp
-}
-
-/** What the judge says of some events: what may be passed on, and what is wrong behind it. */
-export interface Judgement {
-  readonly parts: readonly SsePart[]
-  readonly wrong?: UpstreamError
 }
 
 /** Says what the events of one stream are to their reader. */
@@ -47,38 +26,47 @@ export class SseJudge {
     this.#rules = rules
   }
 
-  judge({ bytes, text, ends }: SseBlock): Judgement {
-    if (this.#complete) return { parts: [new SsePart(bytes, 'preamble')] }
-    const parts = new Joined(bytes, this.#content)
+  /** Puts what may be passed on behind `parts`; what is wrong behind it is returned. */
+  judge(block: SseBlock, parts: SsePart[]): UpstreamError | undefined {
+    const { bytes, text, ends } = block
+    if (this.#complete) parts.push(new SsePart(bytes, 'preamble'))
+    // one event at a time, as most providers send them
+    else if (
+      this.#content &&
+      ends.length === 1 &&
+      isData(text, 0, text.length) &&
+      this.#nextTelling(text, 0) === NONE
+    )
+      parts.push(new SsePart(bytes, 'content'))
+    else return this.#judgeAll(block, parts)
+    return undefined
+  }
+
+  #judgeAll(block: SseBlock, parts: SsePart[]): UpstreamError | undefined {
+    const joined = new JoinedParts(block.bytes, this.#content, parts)
+    let wrong: UpstreamError | undefined
     let start = 0
     let tells = -1
-    for (const end of ends) {
-      if (this.#content) {
-        if (tells < start) tells = this.#nextTelling(text, start)
-        if (end <= tells && isData(text, start, end)) {
-          parts.add('content', end)
-          start = end
-          continue
-        }
-      }
-      const wrong = this.#judgeEvent(parts, bytes, text, start, end)
-      if (wrong !== undefined) return { parts: parts.end(), wrong }
-      if (this.#complete) break
+    for (const end of block.ends) {
+      if (this.#content && tells < start) tells = this.#nextTelling(block.text, start)
+      if (this.#content && end <= tells && isData(block.text, start, end)) joined.add('content', end)
+      else wrong = this.#judgeEvent(joined, block, start, end)
+      if (this.#complete || wrong !== undefined) break
       start = end
     }
-    return { parts: parts.end() }
+    joined.close()
+    return wrong
   }
 
   #nextTelling(text: string, from: number): number {
     const { telling } = this.#rules
     telling.lastIndex = from
-    return telling.exec(text)?.index ?? Infinity
+    return telling.exec(text)?.index ?? NONE
   }
 
   #judgeEvent(
-    parts: Joined,
-    bytes: Buffer,
-    text: string,
+    parts: JoinedParts,
+    { bytes, text }: SseBlock,
     start: number,
     end: number,
   ): UpstreamError | undefined {
@@ -128,57 +116,7 @@ export class SseJudge {
   }
 }
 
-/** What a joined part is: the weightiest of its events. */
-const WEIGHT: Readonly<Record<PartKind, number>> = {
-  keepalive: 0,
-  preamble: 1,
-  content: 2,
-  terminal: 3,
-  error: 4,
-}
-
 const failureOfEnd = (terminal: unknown) => failureOfStreamEnd({ content: hasContent(terminal), terminal })
-
-/** Events of one block, joined where their reader sees no difference: each part costs a turn through the core. */
-class Joined {
-  readonly #bytes: Buffer
-  readonly #parts: SsePart[] = []
-  /** The reader has seen content before this block. */
-  readonly #committed: boolean
-  #start = 0
-  #end = 0
-  #kind: PartKind | undefined
-
-  constructor(bytes: Buffer, committed: boolean) {
-    this.#bytes = bytes
-    this.#committed = committed
-  }
-
-  add(kind: PartKind, end: number): void {
-    const open = this.#kind
-    const joins = open === undefined || this.#joins(open, kind)
-    if (!joins) this.#close()
-    this.#kind = open !== undefined && joins && WEIGHT[open] > WEIGHT[kind] ? open : kind
-    this.#end = end
-  }
-
-  #joins(open: PartKind, kind: PartKind): boolean {
-    if (this.#committed || open === kind) return true
-    return open === 'content' ? kind !== 'terminal' : open === 'preamble' && kind === 'content'
-  }
-
-  #close(): void {
-    if (this.#kind !== undefined)
-      this.#parts.push(new SsePart(this.#bytes.subarray(this.#start, this.#end), this.#kind))
-    this.#start = this.#end
-    this.#kind = undefined
-  }
-
-  end(): SsePart[] {
-    this.#close()
-    return this.#parts
-  }
-}
 
 /** An event that carries JSON, as everybody writes it; the others are read with care. */
 function isData(text: string, start: number, end: number): boolean {
@@ -186,6 +124,7 @@ function isData(text: string, start: number, end: number): boolean {
   return text.startsWith('data: {', data) && text.startsWith('}\n\n', end - 3)
 }
 
+const NONE = Infinity
 const BROKEN = Symbol('broken')
 
 function parsed(data: string, otherwise: unknown = BROKEN): unknown {

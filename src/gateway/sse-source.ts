@@ -1,5 +1,6 @@
 import { SseJudge } from './sse-judge.ts'
-import type { SsePart, SseRules } from './sse-judge.ts'
+import type { SseRules } from './sse-judge.ts'
+import type { SsePart } from './sse-parts.ts'
 import { SseSplitter } from './sse-splitter.ts'
 import type { SseBlock } from './sse-splitter.ts'
 import type { UpstreamError } from './upstream-error.ts'
@@ -18,8 +19,8 @@ const DONE = { done: true, value: undefined } as const
 type Step = IteratorResult<SsePart, undefined>
 
 /**
- * A provider's event stream as parts. Chunks that come within one turn are judged together, and no more are taken than
- * the reader reads. What is wrong is thrown; every byte before it is passed on.
+ * A provider's event stream as parts. Chunks that come before the next read are judged together, and no more are taken
+ * than the reader reads. What is wrong is thrown; every byte before it is passed on.
  */
 export class SseSource implements AsyncIterableIterator<SsePart, undefined> {
   readonly #tap: Tap
@@ -28,11 +29,10 @@ export class SseSource implements AsyncIterableIterator<SsePart, undefined> {
   #chunks: Buffer[] = []
   #bytes = 0
   #paused = false
-  #ready: SsePart[] = []
+  readonly #ready: SsePart[] = []
   #ended = false
   #wrong: Error | undefined
   #reader: { readonly resolve: (step: Step) => void; readonly reject: (error: Error) => void } | undefined
-  #awake = false
 
   constructor(rules: SseRules, tap: Tap) {
     this.#judge = new SseJudge(rules)
@@ -62,7 +62,7 @@ export class SseSource implements AsyncIterableIterator<SsePart, undefined> {
   push(chunk: Buffer): void {
     this.#chunks.push(chunk)
     this.#bytes += chunk.length
-    if (this.#reader !== undefined) this.#wake()
+    if (this.#reader !== undefined) this.#serve()
     else if (this.#bytes >= HIGH_WATER_BYTES && !this.#paused) {
       this.#paused = true
       this.#tap.pause()
@@ -71,22 +71,13 @@ export class SseSource implements AsyncIterableIterator<SsePart, undefined> {
 
   end(): void {
     this.#ended = true
-    this.#wake()
-  }
-
-  fail(error: Error): void {
-    this.#wrong ??= error
-    this.#wake()
+    this.#serve()
   }
 
   /** The rest of what has just come in comes first. */
-  #wake(): void {
-    if (this.#awake) return
-    this.#awake = true
-    queueMicrotask(() => {
-      this.#awake = false
-      this.#serve()
-    })
+  fail(error: Error): void {
+    this.#wrong ??= error
+    this.#serve()
   }
 
   #serve(): void {
@@ -124,8 +115,7 @@ export class SseSource implements AsyncIterableIterator<SsePart, undefined> {
 
   #take(block: SseBlock | undefined): void {
     if (block === undefined) return
-    const { parts, wrong } = this.#judge.judge(block)
-    this.#ready.push(...parts)
+    const wrong = this.#judge.judge(block, this.#ready)
     if (wrong !== undefined) this.#break(wrong)
   }
 

@@ -39,8 +39,9 @@ export class SseSplitter {
       if (this.#text.length > MOST_BYTES) throw new UpstreamError(200, {}, 'an event without an end')
       return undefined
     }
+    if (last === text.length && this.#text === '') return { bytes: chunk, text, ends }
     const block = this.#complete(chunk, text, ends, last)
-    this.#hold(chunk.subarray(last), text.slice(last))
+    if (last < text.length) this.#hold(chunk.subarray(last), text.slice(last))
     return block
   }
 

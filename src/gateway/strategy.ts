@@ -21,8 +21,8 @@ export interface Chance {
 
 /**
  * The deployments in the order in which a call asks them. Whoever admits goes before whoever refuses, healthy before
- * degraded; the strategy decides among equals, so that each gets its share of what the others cannot take. Whose turn
- * it would have been stands in front even where it refuses: a refusal costs nothing, and what it saved is counted.
+ * degraded; the strategy decides among equals, so that each gets its share of what the others cannot take. `ordered`
+ * keeps whoever refuses in its place: a refusal costs nothing, and what it saved is counted.
  *
  * @example chooseOrder('round-robin', [a, b, c], { turn: 1, roll: 0 }) // ['b', 'c', 'a']
  */
@@ -38,16 +38,13 @@ export function chooseOrder(
     ].map(({ name }) => name)
   }
   const rank = RANKS[strategy]
-  const due = rank(deployments, chance)[0]
   const order = (['healthy', 'degraded', 'refuses'] as const).flatMap((circuit) =>
     rank(
       deployments.filter((deployment) => deployment.circuit === circuit),
       chance,
     ),
   )
-  const names = order.map(({ name }) => name)
-  if (due?.circuit !== 'refuses') return names
-  return [due.name, ...names.filter((name) => name !== due.name)]
+  return order.map(({ name }) => name)
 }
 
 type Rank = (deployments: readonly Deployment[], chance: Chance) => readonly Deployment[]

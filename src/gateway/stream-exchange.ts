@@ -1,37 +1,48 @@
+import type { CallRequest } from './call-request.ts'
 import { Collected, Exchange, errorOf } from './exchange.ts'
-import { SseSource } from './sse-source.ts'
+import { headersToClient } from './headers.ts'
 import type { SseRules } from './sse-judge.ts'
+import { SseSource } from './sse-source.ts'
+import type { Tap } from './sse-source.ts'
 import { MOST_ERROR_BYTES } from './upstream-error.ts'
 
 /** Opens an answer in parts; one that is no 2xx, or no event stream, is thrown. */
-export class StreamExchange extends Exchange {
+export class StreamExchange extends Exchange implements Tap {
   readonly opening: Promise<SseSource>
   #resolve!: (source: SseSource) => void
   #reject!: (error: Error) => void
   #source: SseSource | undefined
   readonly #error = new Collected()
+  readonly #request: CallRequest
   readonly #rules: SseRules
-  readonly #onBegun: (headers: Exchange['headers']) => void
 
-  constructor(rules: SseRules, onBegun: (headers: Exchange['headers']) => void, onOver: () => void) {
+  constructor(request: CallRequest, rules: SseRules, onOver: () => void) {
     super(onOver)
+    this.#request = request
     this.#rules = rules
-    this.#onBegun = onBegun
     this.opening = new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
     })
   }
 
+  pause(): void {
+    this.controller?.pause()
+  }
+
+  resume(): void {
+    this.controller?.resume()
+  }
+
+  cancel(): void {
+    this.cut(undefined)
+  }
+
   protected override begun(): void {
     const type = this.headers['content-type']
     if (!this.isOk || (typeof type === 'string' && !type.includes('event-stream'))) return
-    this.#onBegun(this.headers)
-    this.#source = new SseSource(this.#rules, {
-      pause: () => this.controller?.pause(),
-      resume: () => this.controller?.resume(),
-      cancel: () => this.cut(undefined),
-    })
+    this.#request.answerHeaders = headersToClient(this.headers)
+    this.#source = new SseSource(this.#rules, this)
     this.#resolve(this.#source)
   }
 

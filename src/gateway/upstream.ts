@@ -8,11 +8,10 @@ import { endpoints } from './endpoints.ts'
 import type { Endpoint } from './endpoints.ts'
 import { WholeExchange } from './exchange.ts'
 import type { Exchange } from './exchange.ts'
-import { headersToClient } from './headers.ts'
 import type { ResolvedTarget } from './resolve-target.ts'
 import type { SseSource } from './sse-source.ts'
 import { StreamExchange } from './stream-exchange.ts'
-import { UnsupportedError, UpstreamError, jsonOrText } from './upstream-error.ts'
+import { UnsupportedError } from './upstream-error.ts'
 
 /** The one agent of a gateway: connections are kept and shared by all targets. */
 export function createAgent(): Agent {
@@ -60,20 +59,10 @@ export class Upstream {
   }
 
   /** An answer in one piece. */
-  async invoke(request: CallRequest, context: AttemptContext): Promise<Answer> {
-    const exchange = new WholeExchange(this.#left)
+  invoke(request: CallRequest, context: AttemptContext): Promise<Answer> {
+    const exchange = new WholeExchange(request, this.#left)
     this.#send(request, context, exchange)
-    const { status, headers, body } = await exchange.answer
-    const { failureOf, isPlainAnswer } = request.endpoint
-    const answerHeaders = headersToClient(headers)
-    request.answerHeaders = answerHeaders
-    if (isPlainAnswer?.(body) === true) return { body, headers: answerHeaders, empty: false }
-    const value = jsonOrText(body)
-    const failure = failureOf(value)
-    if ((failure !== undefined && failure !== 'empty_response') || hasError(value)) {
-      throw new UpstreamError(status, headers, value, body)
-    }
-    return { body, headers: answerHeaders, empty: failure !== undefined }
+    return exchange.answer
   }
 
   /** An answer in parts. */
@@ -83,13 +72,7 @@ export class Upstream {
       refusalIsError: this.#refusalIsError,
       telling: request.endpoint.telling,
     }
-    const exchange = new StreamExchange(
-      rules,
-      (headers) => {
-        request.answerHeaders = headersToClient(headers)
-      },
-      this.#left,
-    )
+    const exchange = new StreamExchange(request, rules, this.#left)
     this.#send(request, context, exchange)
     return exchange.opening
   }
@@ -125,8 +108,3 @@ export class Upstream {
 
 const pathOf = (base: string, endpoint: string, search: string) =>
   `${base === '/' ? '' : base}${endpoint}${search === '' ? '' : `?${search}`}`
-
-const hasError = (value: unknown) => {
-  const error = typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined
-  return error !== undefined && error !== null
-}

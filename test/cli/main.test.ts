@@ -103,7 +103,7 @@ describe('serve without a configuration', () => {
 
   it('says in five lines what to try, and every line works as it stands', async () => {
     expect(lines).toHaveLength(5)
-    const dashboard = /dashboard: (\S+) /.exec(lines[0] ?? '')?.[1] ?? ''
+    const dashboard = /dashboard (\S+) /.exec(lines[3] ?? '')?.[1] ?? ''
     expect((await fetch(dashboard)).headers.get('content-type')).toContain('text/html')
     expect(await paste('a normal call')).toMatch(
       /^HTTP\/1.1 200 OK[\s\S]*x-switchgear-target: primary[\s\S]*Hello from primary/,

@@ -151,7 +151,7 @@ describe('switchgear explain', () => {
       '  calls     0 answered, 2 failed, 3 refused and saved',
       '            5 went on to another target',
       expect.stringMatching(/^ {2}p95 {7}\d+ ms$/),
-      '  rules     Opens on 2 failures in a row. A trial closes it once 1 of 1 probe succeeded.',
+      '  rules     Opens on 2 failures in a row. After 30 s a trial closes it once 1 of 1 probe succeeded.',
       '',
       'Last transitions, the newest first (UTC)',
       '  03:00:00  closed → open         2 failures in a row, the last of kind server_error; next try in 30 s  (call-2)',

@@ -42,15 +42,15 @@ listens on
 
 targets
   gpt-5: gpt-5 at https://api.openai.com/v1
-    Only observed, refuses nobody. Opens on 7 failures in a row. A trial closes it once 1 of 1 probe succeeded.
+    Only observed, refuses nobody. Opens on 7 failures in a row. After 10 s a trial closes it once 1 of 1 probe succeeded.
   gpt-5-azure: gpt-5 at https://x.openai.azure.com/openai/v1
-    Only observed, refuses nobody. Opens on 50 % of at least 20 calls failed within 60 s. A trial closes it once 1 of 1 probe succeeded.
+    Only observed, refuses nobody. Opens on 50 % of at least 20 calls failed within 60 s. After 10 s a trial closes it once 1 of 1 probe succeeded.
   sonnet: claude-sonnet-4-5 at https://api.anthropic.com/v1 (api anthropic)
-    Only observed, refuses nobody. Opens on 7 failures in a row. A trial closes it once 1 of 1 probe succeeded.
+    Only observed, refuses nobody. Opens on 7 failures in a row. After 10 s a trial closes it once 1 of 1 probe succeeded.
   local: the model asked for at http://127.0.0.1:8000 without a key
     No circuit breaker.
   own: the model asked for at https://llm.example.com/v1
-    Only observed, refuses nobody. Opens on 7 failures in a row. A trial closes it once 1 of 1 probe succeeded.
+    Only observed, refuses nobody. Opens on 7 failures in a row. After 10 s a trial closes it once 1 of 1 probe succeeded.
 
 models
   gpt-5: gpt-5, gpt-5-azure (round-robin) → local → own
@@ -69,6 +69,7 @@ health checks
   every 5 s while a circuit is open, 12 an hour and target at most
 
 notes
+  server.allowMocks: whoever may call can make a circuit open with x-switchgear-mock; not for production
   target local has no model of its own: as a fallback of gpt-5 it is asked for gpt-5
   target own has no model of its own: as a fallback of gpt-5 it is asked for gpt-5
 `)

@@ -22,12 +22,14 @@ const FLAGS = [
 
 export const hasBrowser = existsSync(CHROMIUM)
 
-/** The built page and a browser for the tests of this file. */
-export function useBrowser(): (url: string, options?: VisitOptions) => Promise<Visit> {
+/** A built page and a browser for the tests of this file. */
+export function useBrowser(
+  page?: Parameters<typeof buildPage>[0],
+): (url: string, options?: VisitOptions) => Promise<Visit> {
   let browser: Browser | undefined
   beforeAll(async () => {
     if (!hasBrowser) return
-    await buildPage()
+    await buildPage(page)
     browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: FLAGS })
   })
   afterAll(() => browser?.close())

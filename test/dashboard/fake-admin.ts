@@ -41,7 +41,7 @@ export function circuit(name: string, traits: Partial<CircuitView> = {}): Circui
     late: 0,
     p95Ms: null,
     fallbacks: 0,
-    rules: 'Opens on 5 failures in a row. A trial closes it once 1 of 1 probe succeeded.',
+    rules: 'Opens on 5 failures in a row. After 30 s a trial closes it once 1 of 1 probe succeeded.',
     explain: `Circuit '${name}' is closed (calls flow): no transition yet.`,
     ...traits,
   }

@@ -64,7 +64,7 @@ describe('GET /admin/circuits', () => {
       refused: 1,
       calls: { success: 0, failure: 2, neutral: 0 },
       fallbacks: 3,
-      rules: 'Opens on 2 failures in a row. A trial closes it once 1 of 1 probe succeeded.',
+      rules: 'Opens on 2 failures in a row. After 30 s a trial closes it once 1 of 1 probe succeeded.',
       why: '2 failures in a row, the last of kind server_error',
     })
     expect(circuits[0]?.explain).toMatch(/^Circuit 'openai' is open \(calls refused\)/)
@@ -270,7 +270,7 @@ describe('POST /admin/circuits/:circuit/open and close', () => {
     })
     const held = await admin.post('/admin/circuits/openai/open', { hold: true })
     expect(await json(held)).toMatchObject({ state: 'open', held: true })
-    expect((await admin.post('/admin/circuits/openai/open')).status).toBe(200)
+    expect((await admin.post('/admin/circuits/openai/open')).status).toBe(409)
   })
 
   it('opens a configured circuit that nobody has used yet, and none that nobody has configured', async () => {
@@ -430,15 +430,18 @@ describe('the p95', () => {
 
 describe('the rules in words', () => {
   it.each([
-    [true, 'Opens on 5 failures in a row. A trial closes it once 1 of 1 probe succeeded.'],
-    [{ threshold: Infinity }, 'Never opens by itself. A trial closes it once 1 of 1 probe succeeded.'],
+    [true, 'Opens on 5 failures in a row. After 30 s a trial closes it once 1 of 1 probe succeeded.'],
+    [
+      { threshold: Infinity },
+      'Never opens by itself. After 30 s a trial closes it once 1 of 1 probe succeeded.',
+    ],
     [
       { kinds: { quota_exhausted: { immediateOpen: true } }, halfOpenProbes: 4, halfOpenSuccessRatio: 0.5 },
-      'Opens on 5 failures in a row, or one quota_exhausted. A trial closes it once 2 of 4 probes succeeded.',
+      'Opens on 5 failures in a row, or one quota_exhausted. After 30 s a trial closes it once 2 of 4 probes succeeded.',
     ],
     [
       { mode: 'observe', tripping: { kind: 'rolling', windowMs: 60_000, minCalls: 20, failureRatio: 0.5 } },
-      'Only observed: refuses nobody. Opens on 50 % of at least 20 calls failed within 60 s. A trial closes it once 1 of 1 probe succeeded.',
+      'Only observed: refuses nobody. Opens on 50 % of at least 20 calls failed within 60 s. After 30 s a trial closes it once 1 of 1 probe succeeded.',
     ],
   ] as const)('%j', async (circuitBreaker, sentence) => {
     await using admin = await startAdmin([fakeTarget('openai', { circuitBreaker }).target])

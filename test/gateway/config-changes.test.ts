@@ -35,8 +35,10 @@ describe('configChanges', () => {
       'whenAllOpen',
       'retryBudget',
       'journal',
+      'record',
       'alerts',
       'healthChecks',
+      'openTelemetry',
     ])
   })
 

@@ -40,8 +40,10 @@ describe('the smallest configuration', () => {
       contextWindowFallbacks: {},
       contentPolicyFallbacks: {},
       journal: { file: '/etc/gear/switchgear.db', keepDays: 30, maxMegabytes: 512 },
+      record: false,
       alerts: [],
       healthChecks: undefined,
+      openTelemetry: false,
       adminTokens: {},
       clientKeys: {},
     })

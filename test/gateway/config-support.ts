@@ -88,4 +88,5 @@ alerts:
     stuckHalfOpenMs: 5000
   - { url: http://127.0.0.1:9/hook }
 healthChecks: { intervalMs: 5000, maxPerHour: 12 }
+openTelemetry: true
 `

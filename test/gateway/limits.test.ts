@@ -59,6 +59,29 @@ describe('client keys', () => {
   )
 })
 
+describe('a page in a browser', () => {
+  const from = (origin: string, more: Record<string, string> = {}) => ({ headers: { origin, ...more } })
+
+  it('of another origin spends nothing where everybody may call', async () => {
+    await using gateway = await start()
+    for (const origin of ['https://evil.example', 'null']) {
+      const answer = await ask(gateway, {}, from(origin))
+      expect(answer.status).toBe(401)
+      expect(await answer.json()).toMatchObject({
+        error: { message: expect.stringContaining('server.clientKeys') },
+      })
+    }
+    expect(provider.requests).toHaveLength(0)
+    expect((await ask(gateway, {}, from(gateway.url))).status).toBe(200)
+  })
+
+  it('of another origin may call with a key', async () => {
+    await using gateway = await start({ clientKeys: { page: 'key-of-the-page' } })
+    const more = from('https://app.example', { authorization: 'Bearer key-of-the-page' })
+    expect((await ask(gateway, {}, more)).status).toBe(200)
+  })
+})
+
 describe('a body', () => {
   it('beyond the limit is a 413 that says so, with and without its length told before', async () => {
     await using gateway = await start({ maxBodyBytes: 1000 })

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { endpoints } from '../../src/gateway/endpoints.ts'
 import { SseJudge } from '../../src/gateway/sse-judge.ts'
 import type { SseRules } from '../../src/gateway/sse-judge.ts'
+import type { SsePart } from '../../src/gateway/sse-parts.ts'
 import { SseSplitter } from '../../src/gateway/sse-splitter.ts'
 import type { SseBlock } from '../../src/gateway/sse-splitter.ts'
 import { endpointShapes } from '../../src/testing/endpoint-shapes.ts'
@@ -100,7 +101,8 @@ function judged(rules: SseRules, chunks: readonly Buffer[]): { parts: [string, s
   const parts: [string, string][] = []
   for (const block of [...chunks.map((chunk) => splitter.push(chunk)), splitter.rest()]) {
     if (block === undefined) continue
-    const { parts: found, wrong } = judge.judge(block)
+    const found: SsePart[] = []
+    const wrong = judge.judge(block, found)
     for (const { kind, bytes } of found) {
       const last = parts.at(-1)
       if (last?.[0] === kind) last[1] += bytes.toString('latin1')

@@ -32,10 +32,10 @@ describe('the order of the deployments', () => {
     // a degraded one is asked last of those who admit
     ['ordered', circuits('degraded', 'healthy', 'healthy'), 0, 'bca'],
     ['round-robin', circuits('healthy', 'degraded', 'healthy'), 1, 'cab'],
-    // whoever refuses keeps its place in an order, and its turn in a round
+    // whoever refuses keeps its place in an order, and is asked last in a round
     ['ordered', circuits('refuses', 'healthy', 'healthy'), 0, 'abc'],
     ['ordered', circuits('refuses', 'degraded', 'healthy'), 0, 'acb'],
-    ['round-robin', circuits('refuses', 'healthy', 'healthy'), 0, 'abc'],
+    ['round-robin', circuits('refuses', 'healthy', 'healthy'), 0, 'bca'],
     ['round-robin', circuits('refuses', 'healthy', 'healthy'), 1, 'cba'],
     ['round-robin', circuits('refuses', 'healthy', 'healthy'), 2, 'bca'],
     ['round-robin', circuits('refuses', 'refuses', 'refuses'), 2, 'cab'],

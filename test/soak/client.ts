@@ -11,6 +11,8 @@ export interface Fate {
   readonly kind: 'complete' | 'error' | 'left' | 'broken'
   /** The gateway began a call; it turned the others away by itself. */
   readonly called: boolean
+  /** Complete, without what comes behind the end. */
+  readonly curtailed?: boolean
   /** Of a broken one: what was seen, in words. */
   readonly told?: string
 }
@@ -77,7 +79,9 @@ async function exchange(
   const called = told['x-switchgear-call'] !== undefined
   const isStream = String(told['content-type']).startsWith('text/event-stream')
   const wrong = isStream ? wrongInStream(text, dialect) : wrongInBody(statusCode, text, dialect)
-  if (wrong === undefined) return { kind: 'complete', called }
+  // what comes behind the end completes nothing: a provider that is slow to send it loses it
+  const curtailed = isStream && dialect.last !== undefined && dataOf(text).at(-1) !== dialect.last
+  if (wrong === undefined) return { kind: 'complete', called, curtailed }
   if (wrong === 'error') return { kind: 'error', called }
   return broken(
     `${dialect.path} ${model} ${stream ? 'stream' : 'json'}, status ${statusCode}: ${wrong}: ${text}`,
@@ -97,7 +101,6 @@ function wrongInBody(status: number, text: string, { whole }: Dialect): Wrong {
 function wrongInStream(text: string, { part, isEnd, last }: Dialect): Wrong {
   if (!text.endsWith('\n\n')) return 'an event without its end'
   const data = dataOf(text)
-  // what comes behind the end completes nothing: a provider that is slow to send it loses it
   if (data.at(-1) === last) data.pop()
   const events = data.map(parse)
   const end = events.at(-1)

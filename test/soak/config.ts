@@ -48,8 +48,11 @@ export const targetNames: readonly string[] = targets.map(({ name }) => name ?? 
 const turns = ['turn-1', 'turn-2', 'turn-3'] as const
 const fallbacks = ['third', 'last', 'claude-1', 'claude-2']
 
-/** Everything that can be set goes at a pace that a run of seconds sees the end of. */
-export function soakConfig(urls: Readonly<Record<ProviderName, string>>): GatewayConfig {
+/** Everything goes at a pace that a run of seconds sees the end of; `idleTimeoutMs` is what a reload changes. */
+export function soakConfig(
+  urls: Readonly<Record<ProviderName, string>>,
+  idleTimeoutMs = 1200,
+): GatewayConfig {
   return {
     server: { port: 0, keepAliveMs: 400, drainMs: 5000 },
     providers: {
@@ -63,7 +66,7 @@ export function soakConfig(urls: Readonly<Record<ProviderName, string>>): Gatewa
       retry: { baseMs: 50, maxMs: 300 },
       timeoutMs: 1500,
       firstContentTimeoutMs: 1500,
-      idleTimeoutMs: 1000,
+      idleTimeoutMs,
       circuitBreaker: {
         threshold: 5,
         cooldownMs: 1000,
@@ -83,5 +86,7 @@ export function soakConfig(urls: Readonly<Record<ProviderName, string>>): Gatewa
       silent: ['silent'],
     },
     deadlineMs: 8000,
+    // nobody takes them: they are tried again, and dropped
+    alerts: [{ url: 'http://127.0.0.1:9/alerts' }],
   }
 }

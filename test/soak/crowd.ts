@@ -18,10 +18,13 @@ export class Tally {
   readonly error = { called: 0, uncalled: 0 }
   left = 0
   broken = 0
+  /** Of the complete ones. */
+  curtailed = 0
   /** The first of the broken ones, in words. */
   readonly told: string[] = []
 
-  add({ kind, called, told }: Fate): void {
+  add({ kind, called, told, curtailed }: Fate): void {
+    if (curtailed === true) this.curtailed++
     if (kind === 'left') this.left++
     else if (kind === 'broken') {
       this.broken++

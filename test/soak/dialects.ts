@@ -5,7 +5,7 @@ export interface Dialect {
   readonly part: (event: Json) => unknown
   /** The event that completes an answer. */
   readonly isEnd: (event: Json) => boolean
-  /** What comes behind it, where there is something. */
+  /** The data of the last event, where that comes behind the end. */
   readonly last?: string
   /** The same of an answer in one piece. */
   readonly whole: (body: Json) => unknown
@@ -48,7 +48,8 @@ export const dialects = {
       is(event, 'content_block_delta')
         ? (event['delta']?.['text'] ?? event['delta']?.['partial_json'])
         : undefined,
-    isEnd: (event) => is(event, 'message_stop'),
+    isEnd: (event) => typeof event['delta']?.['stop_reason'] === 'string',
+    last: '{"type":"message_stop"}',
     whole: (body) => {
       const block = body['content']?.[0]
       return block?.['text'] ?? JSON.stringify(block?.['input'])

@@ -42,7 +42,7 @@ const answers = {
   heldBytes,
   start: async (urls: Record<ProviderName, string>) => {
     gateway = await startFullGateway(soakConfig(urls), directory)
-    return { url: gateway.url, adminUrl: gateway.adminUrl }
+    return { url: gateway.url, adminUrl: gateway.adminUrl, token: gateway.token.made ?? '' }
   },
   running: () => running().gear.stats().running,
   counters: () => {
@@ -79,6 +79,10 @@ const answers = {
     const order = { by: 'soak', reason: 'to see what happens' }
     if (open) running().gear.openCircuit({ name }, order)
     else running().gear.closeCircuit({ name }, order)
+  },
+  /** Other limits for every target, while calls are under way. */
+  reload: ({ urls, idleTimeoutMs }: { urls: Record<ProviderName, string>; idleTimeoutMs: number }) => {
+    running().reload(soakConfig(urls, idleTimeoutMs))
   },
   close: async () => {
     await running().close()

@@ -2,11 +2,12 @@ import type { Tally } from './crowd.ts'
 import type { GatewayUnderSoak } from './gateway.ts'
 import type { Inventory } from './inventory.ts'
 
-/** Something that must hold at the end, and what was seen. */
+/** Something that must hold at the end. */
 export interface Promised {
   readonly promise: string
   readonly holds: boolean
-  readonly seen: string
+  /** What was seen, in words. */
+  readonly told: readonly string[]
 }
 
 /** All that was seen of one soak. */
@@ -15,6 +16,10 @@ export interface Seen {
   readonly counters: ReturnType<GatewayUnderSoak['counters']>
   /** Requests that reached the scripted providers. */
   readonly received: number
+  /** All requests, as `/metrics` has them. */
+  readonly metered: number
+  /** Events of the live stream of the admin API. */
+  readonly events: number
   /** Before there was a gateway. */
   readonly before: Inventory
   /** Nobody asks any more, the providers have gone, the gateway is still there. */
@@ -45,25 +50,30 @@ export function promisesOf(seen: Seen): Promised[] {
 }
 
 function clients({ tally }: Seen): Promised[] {
-  const { complete, error, left, broken, told, sent } = tally
+  const { complete, curtailed, error, left, broken, told, sent } = tally
   const completed = complete.called + complete.uncalled
   const failed = error.called + error.uncalled
   return [
     promised(
       'every client has a complete answer, an explicit error, or has left',
       broken === 0 && sent === completed + failed + left,
-      `${sent} requests: ${completed} complete, ${failed} errors, ${left} left, ${broken} neither`,
+      `${sent} requests: ${completed} complete (${curtailed} without what comes behind the end), ${failed} errors, ${left} left, ${broken} neither`,
       ...told,
     ),
     promised(
       'the outages let some answers through and some not',
       completed > failed && failed > 0 && left > 0,
-      '',
     ),
   ]
 }
 
-function counters({ tally, counters: { requests, calls, attempts, ...others }, received }: Seen): Promised[] {
+function counters({
+  tally,
+  counters: { requests, calls, attempts, ...others },
+  received,
+  metered,
+  events,
+}: Seen): Promised[] {
   const { complete, error, left, sent } = tally
   const { answered, aborted, failed, rejected, refused, interrupted, outOfTime } = calls
   const errors = failed + rejected + refused + interrupted + outOfTime
@@ -89,6 +99,8 @@ function counters({ tally, counters: { requests, calls, attempts, ...others }, r
       between(attempts - received, 0, left),
       `${attempts} attempts, ${received} requests`,
     ),
+    promised('/metrics counts the same', metered === counted, `${metered} and ${counted}`),
+    promised('an operator sees live events all the while', events > 0, `${events} events`),
     promised(
       'no permit is left over',
       others.probesInFlight === 0,
@@ -139,6 +151,8 @@ function leaks({ before, quiet, after, complaints, slope }: Seen): Promised[] {
   ]
 }
 
-function promised(promise: string, holds: boolean, ...seen: readonly string[]): Promised {
-  return { promise, holds, seen: seen.filter((text) => text !== '').join('\n    ') }
-}
+const promised = (promise: string, holds: boolean, ...told: readonly string[]): Promised => ({
+  promise,
+  holds,
+  told,
+})

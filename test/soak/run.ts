@@ -3,14 +3,16 @@ import { parseArgs } from 'node:util'
 
 import { seededRandom } from '../../src/testing/seeded-random.ts'
 import { Child } from '../support/child.ts'
-import { providerOutages, targetNames } from './config.ts'
-import type { ProviderName } from './config.ts'
 import { Crowd } from './crowd.ts'
 import type { GatewayUnderSoak } from './gateway.ts'
+import type { Inventory } from './inventory.ts'
+import { Onlooker } from './onlooker.ts'
 import { promisesOf } from './promises.ts'
+import type { Seen } from './promises.ts'
 import type { Providers } from './providers.ts'
 import { slope } from './slope.ts'
 import type { Sample } from './slope.ts'
+import { stir } from './stir.ts'
 
 const CLIENTS = 500
 const TICK_MS = 1000
@@ -19,42 +21,16 @@ const RESTS = 12
 const SHORTEST_SPELL_SECONDS = 5
 /** In a shorter soak the heap has not found its size. */
 const SLOPE_SECONDS = 120
-const REST_MS = 20_000
+/** For what comes to its end by itself. */
+const PATIENCE_MS = 20_000
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 const file = (name: string) => new URL(name, import.meta.url)
 
-const { values } = parseArgs({
-  options: {
-    seconds: { type: 'string', default: '300' },
-    seed: { type: 'string', default: '1' },
-    json: { type: 'boolean', default: false },
-  },
-})
-
-/** Waits until it holds; false = it did not within the time. */
-async function until(holds: () => Promise<boolean>, ms: number): Promise<boolean> {
-  for (const end = performance.now() + ms; performance.now() < end; await delay(100)) {
-    if (await holds()) return true
-  }
-  return false
-}
-
-/** Outages come and go, an operator lays a hand on circuits. */
-async function stir(
-  { providers, gateway }: { providers: Child<Providers>; gateway: Child<GatewayUnderSoak> },
-  random: () => number,
-  signal: AbortSignal,
-): Promise<void> {
-  const one = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)]!
-  const names = Object.keys(providerOutages) as ProviderName[]
-  while (!signal.aborted) {
-    const name = one(names)
-    await providers.ask('outage', { name, on: true })
-    await delay(500 + random() * 1500, undefined, { signal }).catch(() => {})
-    await providers.ask('outage', { name, on: false })
-    await gateway.ask('operate', { name: one(targetNames), open: random() < 0.5 })
-    await delay(random() * 3000, undefined, { signal }).catch(() => {})
+/** Waits until it holds, for as long as there is patience. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  for (const end = performance.now() + PATIENCE_MS; performance.now() < end; await delay(100)) {
+    if (await holds()) return
   }
 }
 
@@ -81,53 +57,79 @@ async function soak(crowd: Crowd, gateway: Child<GatewayUnderSoak>, seconds: num
     crowd.ask()
     await watch(crowd, gateway, Math.min(spell, left()))
     await crowd.rest()
-    await until(async () => (await gateway.ask('running')) === 0, REST_MS)
+    await until(async () => (await gateway.ask('running')) === 0)
     const bytes = await gateway.ask('heldBytes')
     samples.push({ at: performance.now() - start, bytes })
-    say(`at rest: heap ${(bytes / 1e6).toFixed(1)} MB`)
+    say(`at rest: ${(bytes / 1e6).toFixed(1)} MB of heap and buffers`)
   }
   return samples
 }
 
-async function main(): Promise<void> {
-  const seconds = Number(values.seconds)
-  const seed = Number(values.seed)
-  if (!(seconds > 0) || !Number.isInteger(seed))
-    throw new RangeError('--seconds must be > 0, --seed an integer.')
+const connected = ({ handles }: Inventory) => handles.includes('TCPSocketWrap')
+
+async function play(seconds: number, seed: number): Promise<Seen> {
   const random = seededRandom(seed)
   await using providers = await Child.start<Providers>(file('./providers.ts'))
   await using gateway = await Child.start<GatewayUnderSoak>(file('./gateway.ts'), {
-    execArgv: ['--expose-gc'],
+    execArgv: ['--expose-gc', '--disable-warning=ExperimentalWarning'],
   })
 
   const before = await gateway.ask('inventory')
-  const { url } = await gateway.ask('start', await providers.ask('urls'))
+  const { url, adminUrl, token } = await gateway.ask('start', await providers.ask('urls'))
+  const onlooker = new Onlooker(adminUrl, token)
   const over = new AbortController()
-  const stirring = stir({ providers, gateway }, random, over.signal)
+  const stirring = stir(providers, gateway, random, over.signal)
   const crowd = new Crowd(CLIENTS, url, random)
   const samples = await soak(crowd, gateway, seconds)
   over.abort()
   await stirring
   await crowd.close()
+  const metered = await onlooker.total('switchgear_requests_total')
+  await onlooker.leave()
   const received = await providers.ask('received')
   await providers.ask('close')
-  await until(async () => (await gateway.ask('inventory')).objects['sockets'] === 0, REST_MS)
+  await until(async () => !connected(await gateway.ask('inventory')))
 
   const quiet = await gateway.ask('inventory')
   const counters = await gateway.ask('counters')
   await gateway.ask('close')
   const after = await gateway.ask('inventory')
-  const complaints = await gateway.ask('complaints')
-  const { tally } = crowd
-  const growth = seconds >= SLOPE_SECONDS ? slope(samples) : undefined
-  const promises = promisesOf({ tally, counters, received, before, quiet, after, complaints, slope: growth })
+  return {
+    tally: crowd.tally,
+    counters,
+    received,
+    metered,
+    events: onlooker.events,
+    before,
+    quiet,
+    after,
+    complaints: await gateway.ask('complaints'),
+    slope: seconds >= SLOPE_SECONDS ? slope(samples) : undefined,
+  }
+}
 
-  if (values.json)
-    process.stdout.write(`${JSON.stringify({ seconds, seed, tally, counters, slope: growth, promises })}\n`)
-  else
-    for (const { promise, holds, seen } of promises)
-      process.stdout.write(`${holds ? 'kept  ' : 'BROKEN'}  ${promise}\n    ${seen}\n`)
-  if (process.env['SOAK_DEBUG']) say(JSON.stringify({ before, quiet, after, slope: slope(samples) }, null, 1))
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seconds: { type: 'string', default: '300' },
+      seed: { type: 'string', default: '1' },
+      json: { type: 'boolean', default: false },
+    },
+  })
+  const [seconds, seed] = [Number(values.seconds), Number(values.seed)]
+  if (!(seconds > 0 && seconds < Infinity))
+    throw new RangeError(`--seconds is ${values.seconds}: it must be above 0`)
+  if (!Number.isInteger(seed)) throw new RangeError(`--seed is ${values.seed}: it must be a whole number`)
+  const seen = await play(seconds, seed)
+  const promises = promisesOf(seen)
+  if (values.json) process.stdout.write(`${JSON.stringify({ seconds, seed, promises, ...seen })}\n`)
+  else {
+    for (const { promise, holds, told } of promises) {
+      process.stdout.write(
+        `${holds ? 'kept  ' : 'BROKEN'}  ${promise}\n${told.map((line) => `        ${line}\n`).join('')}`,
+      )
+    }
+  }
   if (!promises.every(({ holds }) => holds)) process.exitCode = 1
 }
 

@@ -84,10 +84,13 @@ export class AdminDesk {
     }
     const order = { ...readOrder(body), by }
     const selector = wayTo(circuit, this.#see(), gear, targets)
+    const held = peekHold(circuit, this.#see())
     if (verb === 'open') gear.openCircuit(selector, order)
     else gear.closeCircuit(selector, order)
     const { view } = findCircuit(circuit, this.#see(), gear, targets)
-    if (verb === 'open' && (view.state === 'closed' || view.state === 'degraded')) throw heldClosed(view)
+    const isHeld = held !== undefined && !order.hold
+    if (verb === 'open' && (isHeld || view.state === 'closed' || view.state === 'degraded'))
+      throw heldAlready(view)
     return { ...view, ...this.#place }
   }
 
@@ -179,12 +182,17 @@ const groupView = ({ name, targets, strategy, fallbacks }: GroupView): GroupView
   fallbacks,
 })
 
+const peekHold = (circuit: string, seen: readonly SeenCircuit[]) =>
+  seen.find(({ view }) => view.circuit === circuit)?.view.hold
+
 /** Nothing has happened, and whoever thinks otherwise sends calls into an outage. */
-function heldClosed({ circuit, hold }: CircuitView): AdminError {
+function heldAlready({ circuit, state, hold }: CircuitView): AdminError {
   const why =
     hold === undefined
       ? 'The gateway is closing.'
-      : `It is held closed by ${hold.by}, and a plain open lifts no hold. Hold it open, or close it first.`
+      : state === 'open'
+        ? `It is held open by ${hold.by} already, and a plain open does not shorten a hold. Close it to end the hold.`
+        : `It is held closed by ${hold.by}, and a plain open lifts no hold. Hold it open, or close it first.`
   const text = `'${cleanWords(circuit, 100)}' did not open. ${why}`
   return new AdminError(409, 'held', text)
 }

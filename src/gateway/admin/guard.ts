@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { AdminError } from './admin-error.ts'
 import type { GuessLimit } from './guess-limit.ts'
 import type { AdminTokens, Operator } from './tokens.ts'
+import { isOwnOrigin } from '../own-origin.ts'
 
 // where clients put tokens that end up in logs and histories
 const TOKEN_KEYS = new Set(['token', 'access_token', 'auth', 'authorization', 'api_key', 'apikey', 'key'])
@@ -16,7 +17,7 @@ const TOKEN_KEYS = new Set(['token', 'access_token', 'auth', 'authorization', 'a
 export function admit(request: FastifyRequest, tokens: AdminTokens, guesses: GuessLimit): Operator {
   const { origin, host, authorization } = request.headers
   // first, so that a page somewhere else cannot use up what the operator's own address may guess
-  if (origin !== undefined && !isOwn(origin, host)) throw foreign()
+  if (origin !== undefined && !isOwnOrigin(origin, host)) throw foreign()
   if (Object.keys(Object(request.query)).some((key) => TOKEN_KEYS.has(key.toLowerCase()))) throw inUrl()
   const presented = bearer(authorization)
   if (presented === undefined) {
@@ -35,13 +36,6 @@ export function admit(request: FastifyRequest, tokens: AdminTokens, guesses: Gue
 /** The token of a header `authorization: Bearer …`. */
 export function bearer(authorization: string | undefined): string | undefined {
   return /^bearer +([\x21-\x7e]+) *$/i.exec(authorization ?? '')?.[1]
-}
-
-/** A page of the server itself: behind a proxy it may have another scheme, never another host. */
-function isOwn(origin: string, host: string | undefined): boolean {
-  const page = URL.parse(origin)
-  if (page === null || host === undefined || !/^https?:$/.test(page.protocol)) return false
-  return page.host === URL.parse(`${page.protocol}//${host}`)?.host
 }
 
 const foreign = () =>

@@ -1,4 +1,5 @@
 import type { BreakerPolicy } from '../../../machines/breaker-policy.ts'
+import { lengthInWords } from '../../core/errors.ts'
 import { breakerSentences, tripsWhen } from '../../../machines/sentences.ts'
 import type { Reading } from '../../../machines/tripping.ts'
 
@@ -8,6 +9,14 @@ export interface Rules {
   readonly sentence: string
   /** The share of bad calls in the window, 0 to 1; null where no rule looks at one, or nothing was counted. */
   failureRatio(reading: Reading): number | null
+}
+
+function cooldownInWords({ cooldownMs, backoff }: BreakerPolicy): string {
+  if (typeof backoff === 'function') return 'After a cooldown that a function gives,'
+  if (backoff === null) return `After ${lengthInWords(cooldownMs)}`
+  const most = Number.isFinite(backoff.maxMs) ? ` up to ${lengthInWords(backoff.maxMs)}` : ''
+  const jitter = backoff.jitter === 'none' ? '' : ', with jitter,'
+  return `After ${lengthInWords(cooldownMs)}${jitter} × ${backoff.multiplier} for each failed trial${most},`
 }
 
 const known = new WeakMap<BreakerPolicy, Rules>()
@@ -27,7 +36,8 @@ function readRules(policy: BreakerPolicy): Rules {
       ({ immediateOpen, threshold }) => immediateOpen !== true && threshold === undefined,
     )
   const opens = never ? 'Never opens by itself.' : `Opens on ${tripsWhen(policy)}.`
-  const closes = `A trial closes it once ${breakerSentences(policy).ratioMet}.`
+  const trial = `a trial closes it once ${breakerSentences(policy).ratioMet}`
+  const closes = `${cooldownInWords(policy)} ${trial}.`
   const rolling = rules.findIndex(({ kind }) => kind === 'rolling')
   return {
     sentence: `${opens} ${closes}`,

@@ -1,0 +1,51 @@
+import type { Severity } from '../lint/finding.ts'
+import type { Story } from '../walk/walk-words.ts'
+
+/** A piece of a report. Texts may hold `code` and **bold**. */
+export type Block =
+  | { readonly kind: 'heading'; readonly level: 2 | 3; readonly id: string; readonly text: string }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'list'; readonly items: readonly string[] }
+  | {
+      readonly kind: 'table'
+      readonly head: readonly string[]
+      readonly rows: readonly (readonly string[])[]
+    }
+  /** Numbers that are seen first. */
+  | { readonly kind: 'figures'; readonly figures: readonly Figure[] }
+  /** Questions and what the rules answer. */
+  | {
+      readonly kind: 'answers'
+      readonly answers: readonly { readonly question: string; readonly answer: string }[]
+    }
+  | { readonly kind: 'chart'; readonly svg: string; readonly caption: string }
+  | {
+      readonly kind: 'story'
+      readonly title: string
+      readonly note: string
+      readonly story: Story | undefined
+    }
+  | {
+      readonly kind: 'finding'
+      readonly severity: Severity
+      readonly title: string
+      readonly text: string
+      readonly reason: string
+    }
+  /** Places to sign by hand. */
+  | { readonly kind: 'lines'; readonly labels: readonly string[] }
+
+export interface Figure {
+  readonly value: string
+  readonly label: string
+  readonly tone?: 'good' | 'watch' | 'bad'
+}
+
+/** A whole report, whatever it is rendered as. */
+export interface ReportDocument {
+  readonly title: string
+  readonly lead: string
+  readonly blocks: readonly Block[]
+  /** The signature, where it can be found again. */
+  readonly signature: string
+}

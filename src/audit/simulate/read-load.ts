@@ -1,0 +1,180 @@
+import { didYouMean } from '../../core/validate.ts'
+import { namesOf } from '../../testing/scenario/call-shape.ts'
+import type { ScriptEntry } from '../../testing/scenario/scenario.ts'
+import * as is from '../../testing/scenario/shape.ts'
+import type { Check } from '../../testing/scenario/shape.ts'
+import { YamlSource } from '../../testing/scenario/yaml-source.ts'
+import type { Price } from '../replay/numbers.ts'
+import type { Fault, LatencyModel, Load, Provider, TrafficModel } from './load.ts'
+import { parseSpan } from './span.ts'
+
+type Bag = Readonly<Record<string, unknown>>
+
+/** What a load file reads from elsewhere. */
+export interface LoadSources {
+  /** The trace that `traffic.trace` names. */
+  readonly trace: (file: string) => NonNullable<TrafficModel['trace']>
+  /** Options of a switchgear that stand for those in the file. */
+  readonly switchgear?: Load['switchgear'] | undefined
+}
+
+const span: Check = (value, path, source) => {
+  if (parseSpan(value) === undefined)
+    source.fault(
+      path,
+      `This is ${JSON.stringify(value) ?? 'missing'}.`,
+      'It must be a duration, such as 90s, 15m, 6h or 2d.',
+    )
+}
+const number =
+  (least: number, most = Infinity): Check =>
+  (value, path, source) => {
+    if (typeof value === 'number' && value >= least && value <= most) return
+    const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`
+    source.fault(path, `This is ${JSON.stringify(value) ?? 'missing'}.`, `It must be a number ${range}.`)
+  }
+const share = number(0, 1)
+
+const answer = is.fields({
+  status: is.errorStatus,
+  headers: is.map(is.code),
+  body: is.anything,
+  error: is.text,
+  hang: is.yes,
+  empty: is.yes,
+})
+
+const latency: Check = (value, path, source) => {
+  if (!is.isBag(value)) return span(value, path, source)
+  const byTokens = 'perToken' in value || 'answer' in value
+  const fields = byTokens ? { answer: span, perToken: span } : { median: span, p95: span }
+  is.fields(fields, Object.keys(fields))(value, path, source)
+}
+
+const price = is.fields({ input: number(0), output: number(0) }, ['input', 'output'])
+
+const provider = is.fields({
+  latency,
+  failures: share,
+  failure: answer,
+  failureLatency: span,
+  price,
+  faults: is.list(
+    is.fields({ at: span, for: span, ratio: share, answer, latency: span, slow: number(1) }, ['at', 'for']),
+  ),
+})
+
+const load = is.fields(
+  {
+    kind: is.word(['load']),
+    name: is.text,
+    duration: span,
+    seed: is.count,
+    traffic: is.fields({
+      rate: number(0),
+      arrivals: is.word(['poisson', 'even']),
+      daily: is.fields({ low: share, peakAt: span }, ['low']),
+      bursts: is.list(is.fields({ at: span, for: span, rate: number(0) }, ['at', 'for', 'rate'])),
+      trace: is.text,
+      tokens: is.fields({ input: number(0), output: number(0) }),
+    }),
+    switchgear: is.map(is.anything),
+    providers: is.map(provider),
+  },
+  ['duration', 'traffic'],
+)
+
+/**
+ * Reads a load.
+ *
+ * @throws ConfigError with every fault as `file:line path: what is wrong, what would be right`
+ */
+export function readLoad(text: string, file: string, sources: LoadSources): Load {
+  const source = new YamlSource(text, file)
+  load(source.value, [], source)
+  source.throwFaults()
+  const raw = source.value as Bag
+  const switchgear = sources.switchgear ?? raw['switchgear']
+  const names = checkTargets(switchgear, raw, source)
+  source.throwFaults()
+  const providers = (raw['providers'] ?? {}) as Readonly<Record<string, Bag>>
+  return {
+    name: (raw['name'] as string | undefined) ?? file,
+    durationMs: spanOf(raw['duration']),
+    seed: (raw['seed'] as number | undefined) ?? 1,
+    traffic: trafficOf(raw['traffic'] as Bag, sources),
+    switchgear: switchgear as Load['switchgear'],
+    providers: new Map(
+      names.map((name) => [name, providerOf(Object.hasOwn(providers, name) ? providers[name]! : {})]),
+    ),
+  }
+}
+
+function checkTargets(switchgear: unknown, raw: Bag, source: YamlSource): readonly string[] {
+  const targets = is.isBag(switchgear) ? switchgear['targets'] : undefined
+  if (!Array.isArray(targets) || targets.length === 0) {
+    source.fault(['switchgear'], 'There is no target.', 'Give switchgear: {targets: [{name: …}]}.')
+    return []
+  }
+  const names = namesOf(targets)
+  for (const name of Object.keys((raw['providers'] ?? {}) as Bag)) {
+    if (!names.includes(name))
+      source.fault(['providers', name], `There is no target '${name}'.`, didYouMean(name, names))
+  }
+  const traffic = raw['traffic'] as Bag
+  is.onlyOne(traffic, ['rate', 'trace'], ['traffic'], source)
+  if (!('rate' in traffic) && !('trace' in traffic))
+    source.fault(['traffic'], 'Nobody calls.', 'Give a rate (calls a second) or a trace (a CSV file).')
+  return names
+}
+
+const spanOf = (value: unknown, standard = 0): number => parseSpan(value) ?? standard
+
+function trafficOf(raw: Bag, sources: LoadSources): TrafficModel {
+  const { rate = 0, arrivals = 'poisson', daily, bursts = [], trace, tokens = {} } = raw
+  const { input = 1000, output = 200 } = tokens as { input?: number; output?: number }
+  const shape = daily as { low: number; peakAt?: unknown } | undefined
+  return {
+    rate: rate as number,
+    arrivals: arrivals as TrafficModel['arrivals'],
+    daily: shape && { low: shape.low, peakAt: spanOf(shape.peakAt, 14 * 3_600_000) },
+    bursts: (bursts as Bag[]).map((burst) => ({ ...periodOf(burst), rate: burst['rate'] as number })),
+    trace: trace === undefined ? undefined : sources.trace(trace as string),
+    tokens: { input, output },
+  }
+}
+
+function periodOf(raw: Bag): { readonly fromAt: number; readonly toAt: number } {
+  const fromAt = spanOf(raw['at'])
+  return { fromAt, toAt: fromAt + spanOf(raw['for']) }
+}
+
+const UNAVAILABLE: ScriptEntry = { status: 503, body: { error: { message: 'unavailable' } } }
+
+function providerOf(raw: Bag): Provider {
+  const failure = (raw['failure'] as ScriptEntry | undefined) ?? UNAVAILABLE
+  const failureMs = spanOf(raw['failureLatency'], 200)
+  return {
+    latency: latencyOf(raw['latency'] ?? 500),
+    failures: (raw['failures'] as number | undefined) ?? 0,
+    failure,
+    failureMs,
+    faults: ((raw['faults'] ?? []) as Bag[]).map((fault) => faultOf(fault, failure, failureMs)),
+    price: raw['price'] as Price | undefined,
+  }
+}
+
+function faultOf(raw: Bag, failure: ScriptEntry, failureMs: number): Fault {
+  const slow = (raw['slow'] as number | undefined) ?? 1
+  // who only writes that it is slow means that nothing fails
+  const ratio = (raw['ratio'] as number | undefined) ?? ('slow' in raw && !('answer' in raw) ? 0 : 1)
+  const answer = (raw['answer'] as ScriptEntry | undefined) ?? failure
+  return { ...periodOf(raw), ratio, answer, latencyMs: spanOf(raw['latency'], failureMs), slow }
+}
+
+function latencyOf(raw: unknown): LatencyModel {
+  if (!is.isBag(raw)) return { kind: 'fixed', ms: spanOf(raw) }
+  if ('perToken' in raw)
+    return { kind: 'tokens', answer: spanOf(raw['answer']), perToken: spanOf(raw['perToken']) }
+  return { kind: 'spread', median: spanOf(raw['median']), p95: spanOf(raw['p95']) }
+}

@@ -1,0 +1,54 @@
+import type { TrippingRule } from '../../../machines/tripping.ts'
+import { Imagined } from './imagined.ts'
+import type { WalkRules } from './circuit-fields.ts'
+import type { Ending } from './walk-step.ts'
+import type { WalkNode } from './walk.ts'
+
+type Windowed = Extract<TrippingRule, { readonly windowMs: number }>
+
+const MOST_CALLS = 500
+const GOOD: Ending = { outcome: 'succeed' }
+
+const times = (n: number, ending: Ending): Ending[] => Array.from({ length: Math.max(0, n) }, () => ending)
+
+/** As many bad calls as the rule asks for among as many calls as it needs, never so many in a row that another rule is met. */
+function fill(rule: Windowed, inARow: number): { readonly start: Ending[]; readonly rest: Ending[] } {
+  const calls = Math.max(1, rule.minCalls)
+  const ratio = rule.kind === 'rolling' ? rule.failureRatio : rule.slowRatio
+  const bad = Math.max(1, Math.ceil(ratio * calls - 1e-9))
+  const BAD: Ending =
+    rule.kind === 'rolling' ? { outcome: 'fail' } : { outcome: 'succeed', latencyMs: rule.slowMs + 1 }
+  const most = rule.kind === 'rolling' ? Math.max(1, inARow - 1) : bad
+  const rest: Ending[] = []
+  for (let left = bad; left > 0; left -= most) {
+    rest.push(...times(Math.min(most, left), BAD))
+    if (left > most) rest.push(GOOD)
+  }
+  return { start: times(calls - rest.length, GOOD), rest }
+}
+
+function follow(rules: WalkRules, endings: readonly Ending[]): WalkNode | undefined {
+  let node: WalkNode = { circuits: [Imagined.start(rules, 0.5)], from: undefined, step: undefined }
+  for (const ending of endings) {
+    const step = { do: 'call', ...ending } as const
+    const next = node.circuits[0]!.after(step)
+    if (next === undefined) return undefined
+    node = { circuits: [next], from: node, step }
+  }
+  return node
+}
+
+/** Ways that fill the window of a rule until it opens the circuit, by a bad call and by a good one. */
+export function windowWays(rules: WalkRules): WalkNode[] {
+  const all = rules.policy.rules
+  const inARow = Math.min(Infinity, ...all.flatMap((rule) => ('threshold' in rule ? [rule.threshold] : [])))
+  const windows = all.filter((rule): rule is Windowed => 'windowMs' in rule && rule.minCalls <= MOST_CALLS)
+  return windows.flatMap((rule) => {
+    const { start, rest } = fill(rule, inARow)
+    const ways = [
+      [...start, ...rest],
+      [...start.slice(1), ...rest, GOOD],
+    ]
+    return ways.flatMap((way) => follow(rules, way) ?? [])
+  })
+}

@@ -1,0 +1,43 @@
+import { writeFileSync } from 'node:fs'
+import { Command, InvalidArgumentError } from 'commander'
+
+interface ShrinkOptions {
+  readonly outcomes: string
+  readonly at: number
+  readonly target?: string
+  readonly policy?: string
+  readonly out?: string
+}
+
+const help = `
+The rules are those that the recording tells of; --policy gives others: a preset, options of a breaker, or a configuration.
+The scenario can be kept as a test: switchgear check FILE.
+
+Examples:
+  switchgear shrink --outcomes outcomes.jsonl --at 2024-05-06T18:44:30Z --out test/scenarios/outage-may.yaml
+  switchgear shrink --outcomes outcomes.jsonl --at 2024-05-06T18:44:30Z --target openai --policy gateway.yaml`
+
+/** `switchgear shrink`: from an incident to a test. */
+export function shrinkCommand(): Command {
+  return new Command('shrink')
+    .description('cut a recording down to the smallest scenario file that still shows what happened')
+    .requiredOption('--outcomes <file>', 'a recording of outcomes, as a switchgear or a gateway writes it')
+    .requiredOption('--at <time>', 'about when it happened: a date and time', parseTime)
+    .option('--target <name>', 'the circuit (default: the one that changed nearest to that time)')
+    .option('--policy <file>', 'the rules that were in force')
+    .option('--out <file>', 'write the scenario there instead of printing it')
+    .addHelpText('after', help)
+    .action(async (options: ShrinkOptions, command: Command) => {
+      const { shrinkRecording } = await import('./shrink-recording.ts')
+      const { text, summary } = await shrinkRecording(options)
+      if (options.out === undefined) return void command.configureOutput().writeOut?.(text)
+      writeFileSync(options.out, text)
+      command.configureOutput().writeOut?.(`${summary}\n${options.out}: switchgear check ${options.out}\n`)
+    })
+}
+
+function parseTime(text: string): number {
+  const at = Date.parse(/[zZ]|[+-]\d\d:?\d\d$/.test(text) ? text : `${text}Z`)
+  if (!Number.isNaN(at)) return at
+  throw new InvalidArgumentError('Write a date and time, such as 2024-05-06T18:44:30Z.')
+}

@@ -1,0 +1,333 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { arrivals, rateAt } from '../../src/audit/simulate/arrivals.ts'
+import type { TrafficModel } from '../../src/audit/simulate/load.ts'
+import { readLoad } from '../../src/audit/simulate/read-load.ts'
+import { ScriptedTarget } from '../../src/audit/simulate/scripted-target.ts'
+import { simulateScenario } from '../../src/audit/simulate/simulate-scenario.ts'
+import { Simulation } from '../../src/audit/simulate/simulation.ts'
+import { simulateCommand } from '../../src/cli/simulate.ts'
+import { parseScenario } from '../../src/testing/scenario/parse.ts'
+import { seededRandom } from '../../src/testing/seeded-random.ts'
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'simulate-'))
+})
+afterEach(() => {
+  rmSync(dir, { recursive: true })
+  process.exitCode = undefined
+})
+
+async function run(...args: string[]): Promise<string> {
+  let out = ''
+  const command = simulateCommand()
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => (out += text), writeErr: () => {} })
+  await command.parseAsync(args, { from: 'user' })
+  return out
+}
+
+function file(text: string, name = 'load.yaml'): string {
+  const path = join(dir, name)
+  writeFileSync(path, text)
+  return path
+}
+
+interface Told {
+  readonly calls: number
+  readonly unanswered: number
+  readonly fallback: number
+  readonly latencyMs: { readonly p50: number; readonly p95: number }
+  readonly cost?: number
+  readonly verdict?: string
+  readonly targets: readonly Readonly<Record<string, number>>[]
+  readonly faults: readonly { readonly detectMs: number | null; readonly recoverMs: number | null }[]
+}
+
+const simulated = async (text: string, ...args: string[]) =>
+  JSON.parse(await run(file(text), '--json', ...args)) as Told
+
+const load = (primary: string, more = '', traffic = 'rate: 5') => `kind: load
+name: A test
+duration: 30m
+traffic: { ${traffic} }
+switchgear:
+  targets:
+    - { name: primary, circuitBreaker: { threshold: 5, cooldownMs: 10000 }, maxRetries: 0, timeoutMs: 5000 ${more} }
+    - { name: backup, circuitBreaker: true }
+providers:
+  primary: { latency: 400 ${primary} }
+  backup: { latency: 900 }
+`
+
+describe('a simulation', () => {
+  it('of a healthy chain asks the first target only', async () => {
+    const { calls, unanswered, fallback, latencyMs, targets } = await simulated(load(''))
+    expect(calls).toBeGreaterThan(8000)
+    expect({ unanswered, fallback }).toEqual({ unanswered: 0, fallback: 0 })
+    expect(latencyMs).toMatchObject({ p50: 400, p95: 400 })
+    expect(targets[0]).toMatchObject({ sent: calls, answered: calls, failed: 0, refused: 0, openings: 0 })
+    expect(targets[1]).toMatchObject({ sent: 0 })
+  })
+
+  it('of an outage: the circuit opens, the backup answers, probes find the way back', async () => {
+    const { calls, unanswered, targets, faults } = await simulated(load(', faults: [{ at: 10m, for: 5m }]'))
+    const [primary, backup] = targets
+    expect(unanswered).toBe(0)
+    expect(faults[0]!.detectMs).toBeGreaterThan(0)
+    expect(faults[0]!.detectMs).toBeLessThan(5000)
+    expect(faults[0]!.recoverMs).toBeGreaterThan(0)
+    expect(faults[0]!.recoverMs).toBeLessThan(11_000)
+    expect(primary).toMatchObject({ openings: 1, openMs: expect.closeTo(300_000, -5) as number })
+    // five to notice it with what was under way, then one a cooldown
+    expect(primary!['wasted']).toBeLessThan(45)
+    expect(primary!['probes']).toBeGreaterThan(25)
+    expect(primary!['refused']! + primary!['failed']!).toBe(backup!['answered'])
+    expect(primary!['answered']! + backup!['answered']!).toBe(calls)
+    expect(primary!['refusedHealthy']).toBeLessThan(60)
+  })
+
+  it('of targets without answers tells how many callers went away without one', async () => {
+    const text = load(', faults: [{ at: 0, for: 30m }]').replace(
+      'backup: { latency: 900 }',
+      'backup: { failures: 1 }',
+    )
+    const { calls, unanswered, targets } = await simulated(text)
+    expect(unanswered).toBe(calls)
+    expect(targets.map(({ answered }) => answered)).toEqual([0, 0])
+  })
+
+  it.each([
+    ['hanging requests end at their limit', '{ at: 5m, for: 10m, answer: { hang: true } }', 5000],
+    ['empty answers are none', '{ at: 5m, for: 10m, answer: { empty: true } }', 400],
+    ['refused connections', '{ at: 5m, for: 10m, answer: { error: ECONNREFUSED }, latency: 5 }', 5],
+  ])('knows %s', async (_, fault, ms) => {
+    const { faults, targets } = await simulated(load(`, faults: [${fault}]`))
+    expect(faults[0]!.detectMs).toBeGreaterThanOrEqual(ms)
+    expect(targets[0]!['openings']).toBe(1)
+  })
+
+  it('knows slow answers, which only a rule for latency notices', async () => {
+    const slow = ', faults: [{ at: 5m, for: 10m, slow: 5 }]'
+    const rule = '{ kind: latency, windowMs: 60000, minCalls: 20, slowMs: 1500, slowRatio: 0.5 }'
+    expect((await simulated(load(slow))).faults[0]!.detectMs).toBeNull()
+    const noticed = await simulated(load(slow).replace('threshold: 5', `tripping: ${rule}`))
+    expect(noticed.faults[0]!.detectMs).toBeGreaterThan(0)
+  })
+
+  it('runs the retries of the real chain', async () => {
+    const faulty = load(', failures: 0.5')
+      .replace('maxRetries: 0', 'maxRetries: 2')
+      .replace('threshold: 5', 'threshold: 1000')
+    const { calls, targets } = await simulated(faulty)
+    expect(targets[0]!['sent']).toBeGreaterThan(calls * 1.15)
+  })
+
+  it('adds up what the answers cost', async () => {
+    const priced = load(
+      ', price: { input: 1, output: 10 }',
+      '',
+      'rate: 1, tokens: { input: 500, output: 50 }',
+    )
+    const { calls, cost } = await simulated(priced)
+    expect(cost).toBeCloseTo((calls * (500 + 500)) / 1e6, 9)
+    expect(await simulated(load(''))).not.toHaveProperty('cost')
+  })
+
+  it('is the same byte for byte with the same seed, and another with another', async () => {
+    const path = file(load(', failures: 0.1').replace('latency: 400', 'latency: { median: 500, p95: 4000 }'))
+    const pages = ['a.html', 'b.html', 'c.html'].map((name) => join(dir, name))
+    await run(path, '--html', pages[0]!)
+    await run(path, '--html', pages[1]!)
+    await run(path, '--html', pages[2]!, '--seed', '2')
+    const [a, b, c] = pages.map((page) => readFileSync(page, 'utf8'))
+    expect(a).toBe(b)
+    expect(a).not.toBe(c)
+    expect(a).not.toMatch(/https?:|<script|NaN|undefined|Infinity/)
+  })
+
+  it('tells what is there when it is stopped', async () => {
+    const path = file(load('').replace('30m', '1000h'))
+    const told = run(path)
+    setTimeout(() => process.emit('SIGINT'), 100)
+    expect(await told).toMatch(/Stopped after .* of 41 d 16 h\./)
+    expect(process.exitCode).toBe(130)
+  })
+
+  it('takes the targets of a configuration', async () => {
+    const config = file(
+      'targets:\n  - {name: primary, baseUrl: "${URL}", circuitBreaker: {threshold: 3}}\n  - {name: backup, baseUrl: https://b.example}\n',
+      'gateway.yaml',
+    )
+    const text = load(', faults: [{ at: 10m, for: 5m }]').replace(/switchgear:\n(?: {2}.*\n)+/, '')
+    const { targets, unanswered } = await simulated(text, '--config', config)
+    expect(targets.map(({ name }) => name)).toEqual(['primary', 'backup'])
+    expect(targets[0]!['openings']).toBe(1)
+    expect(unanswered).toBe(0)
+  })
+
+  it('plays a trace, with latencies by tokens', async () => {
+    file(
+      'TIMESTAMP,ContextTokens,GeneratedTokens\n2023-01-01 00:00:00,10,100\n2023-01-01 00:00:10,20,200\n',
+      'trace.csv',
+    )
+    const text = load('', '', 'trace: trace.csv').replace(
+      'latency: 400',
+      'latency: { answer: 100, perToken: 10 }',
+    )
+    const { calls, latencyMs } = await simulated(text)
+    expect(calls).toBe(180)
+    expect(latencyMs).toMatchObject({ p50: 2100, p95: 2100 })
+  })
+})
+
+describe('traffic', () => {
+  const traffic: TrafficModel = {
+    rate: 10,
+    arrivals: 'even',
+    daily: undefined,
+    bursts: [],
+    trace: undefined,
+    tokens: { input: 1, output: 1 },
+  }
+  const count = (model: TrafficModel, durationMs: number) =>
+    [...arrivals(model, durationMs, seededRandom(1))].length
+
+  it('comes evenly, or by chance at the same rate', () => {
+    const even = [...arrivals(traffic, 1000, seededRandom(1))].map(({ at }) => at)
+    expect(even).toEqual([0, 100, 200, 300, 400, 500, 600, 700, 800, 900])
+    expect(count({ ...traffic, arrivals: 'poisson' }, 1_000_000) / 10_000).toBeCloseTo(1, 1)
+  })
+
+  it('follows the day and bursts', () => {
+    const shaped = { ...traffic, daily: { low: 0.2, peakAt: 3_600_000 * 14 } }
+    expect(rateAt(shaped, 3_600_000 * 14)).toBe(10)
+    expect(rateAt(shaped, 3_600_000 * 2)).toBeCloseTo(2)
+    const burst = { ...traffic, bursts: [{ fromAt: 1000, toAt: 2000, rate: 100 }] }
+    expect(count(burst, 3000)).toBe(10 + 100 + 10)
+    expect(count({ ...burst, arrivals: 'poisson' }, 3000)).toBeGreaterThan(80)
+  })
+})
+
+describe('a scripted target', () => {
+  it('spreads its latencies as its model says', () => {
+    const target = new ScriptedTarget(
+      {
+        latency: { kind: 'spread', median: 800, p95: 3000 },
+        failures: 0,
+        failure: { status: 503 },
+        failureMs: 1,
+        faults: [],
+        price: undefined,
+      },
+      seededRandom(5),
+    )
+    const all = Array.from(
+      { length: 20_000 },
+      () => target.fateAt(0, { at: 0, input: 0, output: 0 }).ms,
+    ).sort((a, b) => a - b)
+    expect(all[10_000]! / 800).toBeCloseTo(1, 1)
+    expect(all[19_000]! / 3000).toBeCloseTo(1, 1)
+  })
+})
+
+describe('a load file', () => {
+  const read = (text: string) => readLoad(text, 'l.yaml', { trace: () => ({ calls: [], periodMs: 1 }) })
+
+  it.each([
+    [
+      'kind: load\ntraffic: {rate: 1}\nswitchgear: {targets: [{}]}\n',
+      "l.yaml:1 load: The key 'duration' is missing.",
+    ],
+    [
+      'duration: soon\ntraffic: {rate: 1}\nswitchgear: {targets: [{}]}\n',
+      'l.yaml:1 duration: This is "soon". It must be a duration, such as 90s',
+    ],
+    ['duration: 1h\ntraffic: {}\nswitchgear: {targets: [{}]}\n', 'l.yaml:2 traffic: Nobody calls.'],
+    [
+      'duration: 1h\ntraffic: {rate: 1, trace: x}\nswitchgear: {targets: [{}]}\n',
+      "'trace' stands beside 'rate'",
+    ],
+    ['duration: 1h\ntraffic: {rate: 1}\n', 'There is no target.'],
+    [
+      'duration: 1h\ntraffic: {rate: 1}\nswitchgear: {targets: [{name: a}]}\nproviders:\n  b: {}\n',
+      "l.yaml:5 providers.b: There is no target 'b'.",
+    ],
+    [
+      'duration: 1h\ntraffic: {rate: 1}\nswitchgear: {targets: [{name: a}]}\nproviders:\n  a:\n    faults:\n      - {at: 1m, ratio: 2}\n',
+      'l.yaml:7 providers.a.faults[0].ratio: This is 2. It must be a number from 0 to 1.',
+    ],
+  ])('names what is wrong: %#', (text, message) => {
+    const fault = () => read(text)
+    expect(fault).toThrow(message.split('load: ').at(-1))
+    if (message.startsWith('l.yaml') && !message.includes('load: ')) expect(fault).toThrow(message)
+  })
+
+  it('whose switchgear is refused says so', () => {
+    const options = read(
+      'duration: 1h\ntraffic: {rate: 1}\nswitchgear: {targets: [{circuitBreaker: {threshold: -1}}]}\n',
+    )
+    expect(() => new Simulation(options)).toThrow('circuitBreaker.threshold is -1')
+  })
+})
+
+describe('a scenario', () => {
+  const breaker = `kind: breaker
+name: It opens and recovers
+breaker: {threshold: 2, cooldownMs: 1000}
+steps:
+  - calls: {outcome: fail, times: 2}
+    expect: open
+  - {at: 500, reject: a}
+  - {at: 1000, admit: b}
+  - {at: 1200, succeed: b, expect: closed}
+`
+  const call = `kind: call
+name: An open primary is skipped
+switchgear:
+  targets:
+    - {name: primary, circuitBreaker: {threshold: 1, cooldownMs: 1000}, maxRetries: 0}
+    - {name: backup}
+script:
+  primary: [{status: 503, afterMs: 50}, {ok: fine}]
+  backup: [{ok: from-backup}]
+calls:
+  - at: 0
+    expect: {answer: from-backup}
+  - at: 100
+    expect: {attempts: [backup]}
+`
+
+  it('of a breaker is played and drawn', async () => {
+    const { targets, verdict, observed } = await simulateScenario(parseScenario(breaker))
+    expect(verdict).toBe('')
+    expect(targets[0]).toMatchObject({ sent: 3, failed: 2, refused: 1, probes: 1, openings: 1, openMs: 1200 })
+    expect(observed.targets[0]!.changes.map(({ at, to }) => [at, to])).toEqual([
+      [0, 'open'],
+      [1000, 'half-open'],
+      [1200, 'closed'],
+    ])
+  })
+
+  it('of calls is played and drawn', async () => {
+    const { targets, verdict, calls, fallback } = await simulateScenario(parseScenario(call))
+    expect({ verdict, calls, fallback }).toEqual({ verdict: '', calls: 2, fallback: 2 })
+    expect(targets.map(({ sent, failed, answered }) => ({ sent, failed, answered }))).toEqual([
+      { sent: 1, failed: 1, answered: 0 },
+      { sent: 2, failed: 0, answered: 2 },
+    ])
+  })
+
+  it('that does not hold says which step, with exit code 1', async () => {
+    const page = join(dir, 'page.html')
+    const told = await run(file(breaker.replace('expect: closed', 'expect: open')), '--html', page)
+    expect(told).toContain(
+      "The scenario does not hold: step 4: expected the state 'open', got 'closed' (line 9).",
+    )
+    expect(process.exitCode).toBe(1)
+    expect(readFileSync(page, 'utf8')).not.toMatch(/NaN|undefined|Infinity/)
+  })
+})
