@@ -2,7 +2,6 @@ import type { Refusal } from '../../machines/chain-events.ts'
 import type { Verdict } from '../classify/verdict.ts'
 import type { CallWatch } from './call-observer.ts'
 import type { ChainDriver } from './chain-driver.ts'
-import type { Deadline } from './deadline.ts'
 import type { AttemptRecord } from './errors.ts'
 
 /**
@@ -21,7 +20,6 @@ export class RunStory<Request, Result, Part, Out> {
   /** The target before this one, until the visit's outcome is counted as a hop from there. */
   from: string | undefined
   watch: CallWatch | undefined
-  deadline: Deadline | undefined
   /** When the present visit asked for admission; kept only while somebody records. */
   visitAt: number | undefined
   /** A stream has shown its first content. */

@@ -46,6 +46,7 @@ export class Run<Request, Result, Part, Out> {
   #permit: Permit | undefined
   /** The open gate that admitted the present visit, as long as it needs no ticket; 0 = it has one, or no breaker. */
   #gate = 0
+  #deadline: Deadline | undefined
   #story: RunStory<Request, Result, Part, Out> | undefined
 
   constructor(
@@ -123,9 +124,8 @@ export class Run<Request, Result, Part, Out> {
     // the call listens itself: a closure for each call, kept in a field, outlives it until the next major collection
     options.signal?.addEventListener('abort', this)
     if (deadlineMs !== undefined) {
-      const story = this.#told
-      story.deadline = new Deadline(() => this.#outOfTime())
-      story.deadline.start(gear, deadlineMs, this.startedAt)
+      this.#deadline = new Deadline(() => this.#outOfTime())
+      this.#deadline.start(gear, deadlineMs, this.startedAt)
     }
   }
 
@@ -461,8 +461,9 @@ export class Run<Request, Result, Part, Out> {
     this.ended = true
     this.#attempt = undefined
     this.options.signal?.removeEventListener('abort', this)
+    this.#deadline?.stop(this.gear)
     const story = this.#story
-    if (story !== undefined) this.#letGo(story)
+    story?.driver?.end()
     if (end === 'answered') this.gear.calls.answered++
     else this.gear.calls[end]++
     this.gear.ended()
@@ -472,11 +473,6 @@ export class Run<Request, Result, Part, Out> {
     const told = this.#report(end === 'answered', now)
     if (watched) this.#tell((watch) => watch.ended(end, told))
     if (report !== undefined) this.gear.notifier.guard('report', () => report(told))
-  }
-
-  #letGo({ deadline, driver }: RunStory<Request, Result, Part, Out>): void {
-    deadline?.stop(this.gear)
-    driver?.end()
   }
 
   #report(ok: boolean, now: number): CallReport {

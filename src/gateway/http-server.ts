@@ -96,7 +96,7 @@ function tellClientError(error: Error & { code?: string }, socket: Socket): void
  */
 export async function listen(server: FastifyInstance, host: string, port: number): Promise<string> {
   try {
-    await server.listen({ host, port })
+    await server.listen({ host, port, backlog: 4096 })
   } catch (error) {
     throw new ListenError(port, host, error)
   }

@@ -2,7 +2,7 @@ import { median } from '../measure.ts'
 import type { Row } from '../row.ts'
 import type { Race, Sample } from './race.ts'
 
-/** What a race is for: whom ours is held against, and how many times as good it must be. */
+/** Whom ours is held against, and how many times as good it must be. */
 export interface Peer {
   readonly name: string
   /** undefined = a comparison only. */
