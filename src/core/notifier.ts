@@ -37,8 +37,13 @@ export class Notifier {
 
   /** Runs somebody else's code; what it throws is logged and goes no further. */
   guard(what: string, run: () => unknown): void {
+    this.tell(what, run, undefined)
+  }
+
+  /** The same with something to tell, and without a closure for it. */
+  tell<T>(what: string, run: (told: T) => unknown, told: T): void {
     try {
-      const result = run()
+      const result = run(told)
       if (result instanceof Promise) result.catch((error: unknown) => this.report(what, error))
     } catch (error) {
       this.report(what, error)

@@ -294,7 +294,9 @@ export class Run<Request, Result, Part, Out> {
     this.ended = true
     const now = this.gear.clock.now()
     const attempt = this.#attempt!
-    this.#measure('success', now)
+    const { stats } = this.target!
+    stats.attempts.success++
+    stats.duration.add(now - attempt.startedAt)
     const story = this.#story
     if (story !== undefined) {
       this.#attemptEnded('success', undefined, story.committed ? undefined : out)
@@ -382,7 +384,7 @@ export class Run<Request, Result, Part, Out> {
     this.#breaker!.settle(permit, outcome, now, now - startedAt)
   }
 
-  #measure(outcome: 'success' | 'failure' | 'neutral', now: number): void {
+  #measure(outcome: Outcome['outcome'], now: number): void {
     const stats = this.target!.stats
     stats.attempts[outcome]++
     stats.duration.add(now - this.#attempt!.startedAt)
@@ -472,7 +474,7 @@ export class Run<Request, Result, Part, Out> {
     if (report === undefined && !watched) return
     const told = this.#report(end === 'answered', now)
     if (watched) this.#tell((watch) => watch.ended(end, told))
-    if (report !== undefined) this.gear.notifier.guard('report', () => report(told))
+    if (report !== undefined) this.gear.notifier.tell('report', report, told)
   }
 
   #report(ok: boolean, now: number): CallReport {
