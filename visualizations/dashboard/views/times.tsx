@@ -1,4 +1,3 @@
-import { useComputed } from '@preact/signals'
 import type { CircuitView } from '../contract.ts'
 import { duration, moment, timeLeft } from '../in-words.ts'
 import { usePanel } from './panel-context.ts'
@@ -6,8 +5,8 @@ import { usePanel } from './panel-context.ts'
 /** A moment, for people and machines. */
 export function When({ at, isRough = false }: { readonly at: number; readonly isRough?: boolean }) {
   const { heardAt } = usePanel()
-  const words = useComputed(() => moment(at, heardAt.value, isRough))
-  return <time dateTime={new Date(at).toISOString()}>{words}</time>
+  // read while drawing: a computed signal would keep the moment it was made for
+  return <time dateTime={new Date(at).toISOString()}>{moment(at, heardAt.value, isRough)}</time>
 }
 
 const DATE = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/
@@ -26,8 +25,7 @@ export function Telling({ text }: { readonly text: string }) {
 /** How long ago, counting up. */
 export function HowLong({ since }: { readonly since: number }) {
   const { now } = usePanel()
-  const words = useComputed(() => duration(now.value - since))
-  return <time dateTime={new Date(since).toISOString()}>{words}</time>
+  return <time dateTime={new Date(since).toISOString()}>{duration(now.value - since)}</time>
 }
 
 /** What a circuit waits for, counting down. */
@@ -62,14 +60,9 @@ interface LeftProps {
 
 function Left({ words, over, from, until }: LeftProps) {
   const { now } = usePanel()
-  const text = useComputed(() => {
-    const left = until - now.value
-    return left <= 0 ? over : `${words} in ${timeLeft(left)}`
-  })
-  const share = useComputed(() => {
-    const left = (until - now.value) / Math.max(1, until - from)
-    return (100 * Math.min(1, Math.max(0, left))).toFixed(1)
-  })
+  const left = until - now.value
+  const text = left <= 0 ? over : `${words} in ${timeLeft(left)}`
+  const share = (100 * Math.min(1, Math.max(0, left / Math.max(1, until - from)))).toFixed(1)
   return (
     <div class="next">
       <p role="timer">{text}</p>
