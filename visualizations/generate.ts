@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { configSchemaText } from '../src/gateway/config-json-schema.ts'
+import { configSchemaText } from '../src/gateway/config/json-schema.ts'
 import { chartFiles } from './chart-files.ts'
 import { grafanaFiles } from './grafana/grafana-files.ts'
 

@@ -16,8 +16,8 @@ export async function auditedConfig(
   file: string | undefined,
 ): Promise<{ readonly name: string; readonly audited: Audited }> {
   if (file === undefined) return { name: 'the presets and the plain default', audited: presets() }
-  const { readConfig } = await import('../gateway/read-config.ts')
-  const { resolveConfig } = await import('../gateway/resolve-config.ts')
+  const { readConfig } = await import('../gateway/config/read-config.ts')
+  const { resolveConfig } = await import('../gateway/config/resolve-config.ts')
   const { toSwitchgearOptions } = await import('../gateway/gear-options.ts')
   const config = resolveConfig(readConfig(file), dirname(file))
   const options = toSwitchgearOptions(config, () => ({ invoke: noAnswer, stream: noAnswer }))

@@ -3,7 +3,7 @@ import { extname } from 'node:path'
 
 import { Command } from 'commander'
 
-import type { Starter } from '../gateway/starter-config.ts'
+import type { Starter } from '../gateway/config/starter-config.ts'
 
 const help = `
 Keys are looked for in OPENAI_API_KEY, AZURE_OPENAI_API_KEY (with AZURE_OPENAI_ENDPOINT), ANTHROPIC_API_KEY,
@@ -21,15 +21,15 @@ export function initCommand(): Command {
       if (!/^\.ya?ml$/.test(extname(file))) {
         return command.error(`error: ${file} must end in .yaml: what is written has comments.`)
       }
-      const { starterConfig } = await import('../gateway/starter-config.ts')
+      const { starterConfig } = await import('../gateway/config/starter-config.ts')
       const starter = starterConfig(process.env)
       try {
         writeFileSync(file, starter.text, { flag: options.force ? 'w' : 'wx' })
       } catch (error) {
         return command.error(`error: ${file}: ${reason(error)}`)
       }
-      const { checkConfig } = await import('../gateway/check-config.ts')
-      const { faultLine } = await import('../gateway/read-config.ts')
+      const { checkConfig } = await import('../gateway/config/check-config.ts')
+      const { faultLine } = await import('../gateway/config/read-config.ts')
       const faults = checkConfig(starter.text, process.env).faults.map((fault) => faultLine(file, fault))
       command.configureOutput().writeOut?.(told(file, starter, faults))
     })

@@ -5,7 +5,7 @@ import type { Load } from '../audit/simulate/load.ts'
 import { resolveBreaker } from '../core/breaker-options.ts'
 import type { CircuitBreakerOptions, ResolvedBreaker } from '../core/breaker-options.ts'
 import { ConfigError } from '../core/errors.ts'
-import type { ResolvedConfig } from '../gateway/resolve-config.ts'
+import type { ResolvedConfig } from '../gateway/config/resolve-config.ts'
 import { YamlSource } from '../testing/scenario/yaml-source.ts'
 
 /** Rules from a file or a preset, for any target or for targets by name. */
@@ -89,8 +89,8 @@ const anyEnvironment = new Proxy(process.env, {
 })
 
 async function resolved(file: string, text: string): Promise<ResolvedConfig> {
-  const { parseConfig } = await import('../gateway/read-config.ts')
-  const { resolveConfig } = await import('../gateway/resolve-config.ts')
+  const { parseConfig } = await import('../gateway/config/read-config.ts')
+  const { resolveConfig } = await import('../gateway/config/resolve-config.ts')
   return resolveConfig(parseConfig(text, file, anyEnvironment))
 }
 

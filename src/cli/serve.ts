@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 
 import { Command, InvalidArgumentError } from 'commander'
 
-import type { GatewayConfig } from '../gateway/config-schema.ts'
+import type { GatewayConfig } from '../gateway/config/schema.ts'
 import type { Gateway } from '../gateway/server.ts'
 import type { ScriptedProvider } from '../testing/scripted-provider.ts'
 
@@ -55,7 +55,7 @@ export function serveCommand(): Command {
 }
 
 async function serveConfig(options: ServeOptions): Promise<void> {
-  const { readConfig } = await import('../gateway/read-config.ts')
+  const { readConfig } = await import('../gateway/config/read-config.ts')
   const file = options.config ?? ''
   const read = () => withAddress(readConfig(file), options)
   const { startService } = await import('../gateway/service.ts')

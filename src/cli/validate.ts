@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path'
 
 import { Command } from 'commander'
 
-import type { ConfigSummary } from '../gateway/config-summary.ts'
+import type { ConfigSummary } from '../gateway/config/summary.ts'
 
 interface ValidateOptions {
   readonly json: boolean
@@ -29,7 +29,7 @@ export function validateCommand(): Command {
     .action(async (file: string | undefined, options: ValidateOptions, command: Command) => {
       const write = (text: string) => command.configureOutput().writeOut?.(`${text}\n`)
       if (options.schema) {
-        const { configSchemaText } = await import('../gateway/config-json-schema.ts')
+        const { configSchemaText } = await import('../gateway/config/json-schema.ts')
         return write(configSchemaText().trimEnd())
       }
       if (file === undefined) {
@@ -40,8 +40,8 @@ export function validateCommand(): Command {
 }
 
 async function validate(file: string, json: boolean, write: (text: string) => void): Promise<void> {
-  const { faultLine, readConfigText } = await import('../gateway/read-config.ts')
-  const { checkConfig } = await import('../gateway/check-config.ts')
+  const { faultLine, readConfigText } = await import('../gateway/config/read-config.ts')
+  const { checkConfig } = await import('../gateway/config/check-config.ts')
   const { config, faults } = checkConfig(readConfigText(file), process.env)
   if (config === undefined) {
     process.exitCode = 1
@@ -51,8 +51,8 @@ async function validate(file: string, json: boolean, write: (text: string) => vo
       json ? JSON.stringify({ valid: false, file, faults }, null, 2) : [...lines, count].join('\n'),
     )
   }
-  const { resolveConfig } = await import('../gateway/resolve-config.ts')
-  const { summarize } = await import('../gateway/config-summary.ts')
+  const { resolveConfig } = await import('../gateway/config/resolve-config.ts')
+  const { summarize } = await import('../gateway/config/summary.ts')
   const summary = summarize(resolveConfig(config, dirname(file)))
   write(json ? JSON.stringify({ valid: true, file, ...summary }, null, 2) : inWords(file, summary))
 }

@@ -1,5 +1,5 @@
 import type { Call } from './call.ts'
-import { ClientStream } from './client-stream.ts'
+import { ClientStream } from './sse/client-stream.ts'
 import type { Desk } from './desk.ts'
 import { errorEvent } from './error-body.ts'
 import { send } from './send.ts'

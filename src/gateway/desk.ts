@@ -5,9 +5,9 @@ import type { Switchgear } from '../core/switchgear.ts'
 import type { Answer, CallRequest } from './call-request.ts'
 import type { ClientKeys } from './client-keys.ts'
 import type { OngoingCalls } from './ongoing-calls.ts'
-import type { ResolvedConfig } from './resolve-config.ts'
+import type { ResolvedConfig } from './config/resolve-config.ts'
 import type { Router } from './router.ts'
-import type { SsePart } from './sse-parts.ts'
+import type { SsePart } from './sse/parts.ts'
 import type { Upstream } from './upstream.ts'
 
 export type GatewayGear = Switchgear<CallRequest, Answer, SsePart>

@@ -2,7 +2,7 @@ import { failureOfAnswer } from '../classify/answer.ts'
 import type { FailureKind } from '../classify/verdict.ts'
 import { anthropicErrors, openAiErrors, responsesErrors } from './error-shape.ts'
 import type { ErrorShape } from './error-shape.ts'
-import type { Api } from './resolve-target.ts'
+import type { Api } from './config/resolve-target.ts'
 
 /** One of the endpoints that are passed on to providers. */
 export interface Endpoint {

@@ -2,9 +2,9 @@ import type { SwitchgearRules } from '../core/switchgear-options.ts'
 import type { TargetSelector } from '../core/switchgear.ts'
 import type { TargetOptions } from '../core/target-options.ts'
 import type { Answer, CallRequest } from './call-request.ts'
-import type { ResolvedConfig } from './resolve-config.ts'
-import type { ResolvedTarget } from './resolve-target.ts'
-import type { SsePart } from './sse-parts.ts'
+import type { ResolvedConfig } from './config/resolve-config.ts'
+import type { ResolvedTarget } from './config/resolve-target.ts'
+import type { SsePart } from './sse/parts.ts'
 
 export type GatewayRules = SwitchgearRules<CallRequest, Answer, SsePart>
 type Sender = Required<Pick<TargetOptions<CallRequest, Answer, SsePart>, 'invoke' | 'stream'>>

@@ -5,7 +5,7 @@ import { CallRequest } from './call-request.ts'
 import type { GatewayGear, Rules } from './desk.ts'
 import { endpoints } from './endpoints.ts'
 import { selectorOf } from './gear-options.ts'
-import type { ResolvedTarget } from './resolve-target.ts'
+import type { ResolvedTarget } from './config/resolve-target.ts'
 
 /** What a health check found. */
 export interface HealthResult {

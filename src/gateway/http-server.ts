@@ -9,7 +9,7 @@ import { endpoints } from './endpoints.ts'
 import { factsReply } from './error-body.ts'
 import { openAiErrors } from './error-shape.ts'
 import type { ErrorFacts } from './error-shape.ts'
-import type { ResolvedServer } from './resolve-config.ts'
+import type { ResolvedServer } from './config/resolve-config.ts'
 import { send } from './send.ts'
 
 // how exactly the time for a request is kept

@@ -1,4 +1,4 @@
-import type { ResolvedConfig } from './resolve-config.ts'
+import type { ResolvedConfig } from './config/resolve-config.ts'
 
 /** A model as OpenAI lists it. */
 interface ListedModel {

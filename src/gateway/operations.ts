@@ -15,7 +15,7 @@ import type { AdminTokens } from './admin/tokens.ts'
 import { registerDashboard } from './dashboard-files.ts'
 import type { GatewayGear } from './desk.ts'
 import { adminTargets } from './gear-options.ts'
-import type { ResolvedConfig } from './resolve-config.ts'
+import type { ResolvedConfig } from './config/resolve-config.ts'
 import type { StatusReport } from './status.ts'
 import { traceGateway } from './tracing.ts'
 

@@ -2,7 +2,7 @@ import { listCircuits } from './circuits.ts'
 import type { ReadableGear } from './circuits.ts'
 import { adminTargets } from './gear-options.ts'
 import type { HealthResult } from './health-checks.ts'
-import type { ResolvedConfig } from './resolve-config.ts'
+import type { ResolvedConfig } from './config/resolve-config.ts'
 
 /** A circuit as `GET /status` shows it. */
 export interface CircuitLine {

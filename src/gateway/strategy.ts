@@ -1,4 +1,4 @@
-import type { Strategy } from './resolve-groups.ts'
+import type { Strategy } from './config/resolve-groups.ts'
 
 /** A deployment at the moment of a call. */
 export interface Deployment {

@@ -4,7 +4,7 @@ import type { GenAiTarget } from '../telemetry/gen-ai.ts'
 import type { OpenTelemetry } from '../telemetry/opentelemetry.ts'
 import type { Answer, CallRequest } from './call-request.ts'
 import type { GatewayGear } from './desk.ts'
-import type { ResolvedConfig } from './resolve-config.ts'
+import type { ResolvedConfig } from './config/resolve-config.ts'
 import { jsonOrText } from './upstream-error.ts'
 
 /** Providers by the end of their host, in the words of the GenAI conventions. */

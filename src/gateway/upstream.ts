@@ -8,9 +8,9 @@ import { endpoints } from './endpoints.ts'
 import type { Endpoint } from './endpoints.ts'
 import { WholeExchange } from './exchange.ts'
 import type { Exchange } from './exchange.ts'
-import type { ResolvedTarget } from './resolve-target.ts'
-import type { SseSource } from './sse-source.ts'
-import { StreamExchange } from './stream-exchange.ts'
+import type { ResolvedTarget } from './config/resolve-target.ts'
+import type { SseSource } from './sse/source.ts'
+import { StreamExchange } from './sse/stream-exchange.ts'
 import { UnsupportedError } from './upstream-error.ts'
 
 /** The one agent of a gateway: connections are kept and shared by all targets. */

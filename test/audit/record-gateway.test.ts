@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { silentLogger } from '../../src/core/notifier.ts'
-import { parseConfig } from '../../src/gateway/read-config.ts'
+import { parseConfig } from '../../src/gateway/config/read-config.ts'
 import { startService } from '../../src/gateway/service.ts'
 import { startScriptedProvider } from '../../src/testing/scripted-provider.ts'
 

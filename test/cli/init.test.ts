@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { initCommand } from '../../src/cli/init.ts'
-import { starterConfig } from '../../src/gateway/starter-config.ts'
-import { starterProviders } from '../../src/gateway/starter-providers.ts'
+import { starterConfig } from '../../src/gateway/config/starter-config.ts'
+import { starterProviders } from '../../src/gateway/config/starter-providers.ts'
 import { faultsOf, resolved } from '../gateway/config-support.ts'
 
 const variables = [...starterProviders.flatMap(({ variables }) => variables), 'AZURE_OPENAI_ENDPOINT']

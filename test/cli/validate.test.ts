@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 
 import { validateCommand } from '../../src/cli/validate.ts'
-import { configJsonSchema } from '../../src/gateway/config-json-schema.ts'
+import { configJsonSchema } from '../../src/gateway/config/json-schema.ts'
 import { everyKey } from '../gateway/config-support.ts'
 
 let dir: string

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 import { systemClock } from '../../src/core/clock.ts'
-import type { GatewayConfig } from '../../src/gateway/config-schema.ts'
+import type { GatewayConfig } from '../../src/gateway/config/schema.ts'
 import { createGateway } from '../../src/gateway/server.ts'
 import { startScriptedProvider } from '../../src/testing/scripted-provider.ts'
 import type { ScriptedProvider } from '../../src/testing/scripted-provider.ts'

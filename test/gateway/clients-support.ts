@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
 
-import type { GatewayConfig, GatewayTarget } from '../../src/gateway/config-schema.ts'
+import type { GatewayConfig, GatewayTarget } from '../../src/gateway/config/schema.ts'
 import type { Gateway } from '../../src/gateway/server.ts'
 import { startScriptedProvider } from '../../src/testing/scripted-provider.ts'
 import type { ScriptedProvider } from '../../src/testing/scripted-provider.ts'

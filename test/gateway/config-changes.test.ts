@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import { configChanges } from '../../src/gateway/config-changes.ts'
+import { configChanges } from '../../src/gateway/config/changes.ts'
 import { everyKey, resolved } from './config-support.ts'
 
 const base = `server: { port: 4000, clientKeys: { a: key-of-a-old } }

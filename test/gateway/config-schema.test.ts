@@ -5,7 +5,7 @@ import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 
-import { configJsonSchema, configSchemaText } from '../../src/gateway/config-json-schema.ts'
+import { configJsonSchema, configSchemaText } from '../../src/gateway/config/json-schema.ts'
 import { everyKey, faultsOf } from './config-support.ts'
 
 type Node = { readonly [key: string]: unknown }

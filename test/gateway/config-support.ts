@@ -1,6 +1,6 @@
-import { checkConfig } from '../../src/gateway/check-config.ts'
-import type { GatewayConfig } from '../../src/gateway/config-schema.ts'
-import { resolveConfig } from '../../src/gateway/resolve-config.ts'
+import { checkConfig } from '../../src/gateway/config/check-config.ts'
+import type { GatewayConfig } from '../../src/gateway/config/schema.ts'
+import { resolveConfig } from '../../src/gateway/config/resolve-config.ts'
 
 /** The faults of a text as `line path: text`. */
 export const faultsOf = (text: string, env: Record<string, string> = {}): string[] =>

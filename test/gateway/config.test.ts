@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
 import { ConfigError } from '../../src/core/errors.ts'
-import { parseConfig, readConfig } from '../../src/gateway/read-config.ts'
+import { parseConfig, readConfig } from '../../src/gateway/config/read-config.ts'
 
 const faultsOf = (text: string, env = {}): string[] => {
   try {

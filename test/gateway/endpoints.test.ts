@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
-import type { GatewayTarget } from '../../src/gateway/config-schema.ts'
+import type { GatewayTarget } from '../../src/gateway/config/schema.ts'
 import { startScriptedProvider } from '../../src/testing/scripted-provider.ts'
 import type { ScriptedProvider } from '../../src/testing/scripted-provider.ts'
 import { post, sseHead, startGateway, startUpstream } from './support.ts'

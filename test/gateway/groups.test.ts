@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
-import type { GatewayConfig, GatewayTarget } from '../../src/gateway/config-schema.ts'
+import type { GatewayConfig, GatewayTarget } from '../../src/gateway/config/schema.ts'
 import { startScriptedProvider } from '../../src/testing/scripted-provider.ts'
 import type { ScriptedProvider } from '../../src/testing/scripted-provider.ts'
 import { ask, post, startGateway, until } from './support.ts'

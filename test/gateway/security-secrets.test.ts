@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { afterEach, describe, expect, it, vi } from 'vitest'
 
-import { readConfig } from '../../src/gateway/read-config.ts'
+import { readConfig } from '../../src/gateway/config/read-config.ts'
 import { Wire, startWhole } from './security-support.ts'
 import type { Service } from './security-support.ts'
 import { chunk, post, sseHead, startUpstream, until } from './support.ts'

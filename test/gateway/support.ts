@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-import type { GatewayConfig, GatewayTarget } from '../../src/gateway/config-schema.ts'
+import type { GatewayConfig, GatewayTarget } from '../../src/gateway/config/schema.ts'
 import { createGateway } from '../../src/gateway/server.ts'
 
 /** A gateway on a free port, without retries unless the target says so. */

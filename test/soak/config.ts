@@ -1,4 +1,4 @@
-import type { GatewayConfig } from '../../src/gateway/config-schema.ts'
+import type { GatewayConfig } from '../../src/gateway/config/schema.ts'
 import type { OutageKind } from '../../src/testing/faults.ts'
 
 /** The scripted providers, and what an outage of each looks like. */

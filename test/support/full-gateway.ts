@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 import { silentLogger } from '../../src/core/notifier.ts'
-import type { GatewayConfig } from '../../src/gateway/config-schema.ts'
+import type { GatewayConfig } from '../../src/gateway/config/schema.ts'
 import type { Gateway } from '../../src/gateway/server.ts'
 import { startService } from '../../src/gateway/service.ts'
 

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 
-import type { Clock } from '../core/clock.ts'
-import type { LimitQueue, Limited } from '../core/limits.ts'
-import type { Hangup } from './hangup.ts'
+import type { Clock } from '../../core/clock.ts'
+import type { LimitQueue, Limited } from '../../core/limits.ts'
+import type { Hangup } from '../hangup.ts'
 
 const HEAD = ['cache-control', 'no-cache', 'x-accel-buffering', 'no']
 const SSE_TYPE = ['content-type', 'text/event-stream; charset=utf-8']

@@ -1,4 +1,4 @@
-import { didYouMean } from '../core/validate.ts'
+import { didYouMean } from '../../core/validate.ts'
 import { entriesAt, isMapping, listAt, valueAt } from './config-path.ts'
 import type { Finding, Path } from './config-path.ts'
 import { nameOf } from './resolve-target.ts'

@@ -1,4 +1,4 @@
-import { UpstreamError } from './upstream-error.ts'
+import { UpstreamError } from '../upstream-error.ts'
 
 // an event that never ends would fill the memory
 const MOST_BYTES = 16 * 1024 * 1024

@@ -1,5 +1,5 @@
-import type { TargetOptions } from '../core/target-options.ts'
-import type { GatewayConfig, GatewayTarget } from './config-schema.ts'
+import type { TargetOptions } from '../../core/target-options.ts'
+import type { GatewayConfig, GatewayTarget } from './schema.ts'
 import { mergeDefaults } from './merge-defaults.ts'
 
 export type Api = 'openai' | 'anthropic'

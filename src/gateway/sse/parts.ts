@@ -1,4 +1,4 @@
-import type { PartKind } from '../core/target-options.ts'
+import type { PartKind } from '../../core/target-options.ts'
 
 /** Some events of a stream as they came, and what they are together. */
 export class SsePart {

@@ -1,8 +1,8 @@
-import { ConfigError } from '../core/errors.ts'
-import { createSwitchgear } from '../core/switchgear.ts'
+import { ConfigError } from '../../core/errors.ts'
+import { createSwitchgear } from '../../core/switchgear.ts'
 import { isMapping, valueAt } from './config-path.ts'
 import type { Finding, Path } from './config-path.ts'
-import type { GatewayConfig } from './config-schema.ts'
+import type { GatewayConfig } from './schema.ts'
 import { replacedBy } from './merge-defaults.ts'
 import { nameOf, resolveTarget } from './resolve-target.ts'
 

@@ -1,9 +1,9 @@
-import { SseJudge } from './sse-judge.ts'
-import type { SseRules } from './sse-judge.ts'
-import type { SsePart } from './sse-parts.ts'
-import { SseSplitter } from './sse-splitter.ts'
-import type { SseBlock } from './sse-splitter.ts'
-import type { UpstreamError } from './upstream-error.ts'
+import { SseJudge } from './judge.ts'
+import type { SseRules } from './judge.ts'
+import type { SsePart } from './parts.ts'
+import { SseSplitter } from './splitter.ts'
+import type { SseBlock } from './splitter.ts'
+import type { UpstreamError } from '../upstream-error.ts'
 
 /** Where the bytes come from. */
 export interface Tap {

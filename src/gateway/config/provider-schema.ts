@@ -1,6 +1,6 @@
 import * as Schema from 'effect/Schema'
 
-import { baseUrl, headerText, optional } from './config-keys.ts'
+import { baseUrl, headerText, optional } from './keys.ts'
 
 /** Where a target is and how it is addressed: in a provider, or in the target itself. */
 export const addressKeys = {

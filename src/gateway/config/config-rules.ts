@@ -1,6 +1,6 @@
 import { entriesAt, isMapping, listAt, valueAt } from './config-path.ts'
 import type { Finding, Path } from './config-path.ts'
-import { headerFindings } from './config-headers.ts'
+import { headerFindings } from './headers.ts'
 
 const SHORTEST_TOKEN = 16
 const SHORTEST_CLIENT_KEY = 8

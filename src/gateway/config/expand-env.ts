@@ -2,7 +2,7 @@ import { isNode, isPair, isScalar, isSeq, visit } from 'yaml'
 import type { Document, Scalar } from 'yaml'
 
 import type { Path } from './config-path.ts'
-import { placeOf } from './config-places.ts'
+import { placeOf } from './places.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

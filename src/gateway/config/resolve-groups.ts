@@ -1,4 +1,4 @@
-import type { GatewayConfig, strategies } from './config-schema.ts'
+import type { GatewayConfig, strategies } from './schema.ts'
 
 export type Strategy = (typeof strategies)[number]
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 
-import { ConfigError } from '../core/errors.ts'
+import { ConfigError } from '../../core/errors.ts'
 import { checkConfig } from './check-config.ts'
 import type { ConfigFault } from './check-config.ts'
-import type { GatewayConfig } from './config-schema.ts'
+import type { GatewayConfig } from './schema.ts'
 import type { Environment } from './expand-env.ts'
 
 /**

@@ -1,9 +1,9 @@
 import * as Schema from 'effect/Schema'
 
-import { callRules } from './config-breaker-schema.ts'
-import { coreNumber, optional, optionalCoreNumber } from './config-keys.ts'
-import { addressKeys, provider } from './config-provider-schema.ts'
-import { admin, alert, healthChecks, journal, record, server } from './config-server-schema.ts'
+import { callRules } from './breaker-schema.ts'
+import { coreNumber, optional, optionalCoreNumber } from './keys.ts'
+import { addressKeys, provider } from './provider-schema.ts'
+import { admin, alert, healthChecks, journal, record, server } from './server-schema.ts'
 
 const names = Schema.Array(Schema.NonEmptyString)
 const lists = (description: string) =>

@@ -2,7 +2,7 @@ import * as JsonSchema from 'effect/JsonSchema'
 import * as Schema from 'effect/Schema'
 import * as SchemaRepresentation from 'effect/SchemaRepresentation'
 
-import { configSchema } from './config-schema.ts'
+import { configSchema } from './schema.ts'
 
 type Node = Readonly<Record<string, unknown>>
 

@@ -1,10 +1,10 @@
-import type { CallRequest } from './call-request.ts'
-import { Collected, Exchange, errorOf } from './exchange.ts'
-import { headersToClient } from './headers.ts'
-import type { SseRules } from './sse-judge.ts'
-import { SseSource } from './sse-source.ts'
-import type { Tap } from './sse-source.ts'
-import { MOST_ERROR_BYTES } from './upstream-error.ts'
+import type { CallRequest } from '../call-request.ts'
+import { Collected, Exchange, errorOf } from '../exchange.ts'
+import { headersToClient } from '../headers.ts'
+import type { SseRules } from './judge.ts'
+import { SseSource } from './source.ts'
+import type { Tap } from './source.ts'
+import { MOST_ERROR_BYTES } from '../upstream-error.ts'
 
 /** Opens an answer in parts; one that is no 2xx, or no event stream, is thrown. */
 export class StreamExchange extends Exchange implements Tap {

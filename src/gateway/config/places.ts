@@ -2,7 +2,7 @@ import * as SchemaAST from 'effect/SchemaAST'
 
 import { isMapping, valueAt } from './config-path.ts'
 import type { Path } from './config-path.ts'
-import { configSchema } from './config-schema.ts'
+import { configSchema } from './schema.ts'
 
 /** What the schema says of a place in a configuration. */
 export interface Place {

@@ -1,6 +1,6 @@
 import * as Schema from 'effect/Schema'
 
-import { coreNumber, optional, optionalCoreNumber } from './config-keys.ts'
+import { coreNumber, optional, optionalCoreNumber } from './keys.ts'
 
 const SHARE = { exclusiveMinimum: 0, maximum: 1 }
 

@@ -1,10 +1,10 @@
-import { hasRefusal } from '../classify/content.ts'
-import { classifyEvent, failureOfStreamEnd, hasContent } from '../classify/stream-parts.ts'
-import type { PartKind } from '../core/target-options.ts'
-import { dataOf } from './sse-event.ts'
-import { JoinedParts, SsePart } from './sse-parts.ts'
-import type { SseBlock } from './sse-splitter.ts'
-import { UpstreamError } from './upstream-error.ts'
+import { hasRefusal } from '../../classify/content.ts'
+import { classifyEvent, failureOfStreamEnd, hasContent } from '../../classify/stream-parts.ts'
+import type { PartKind } from '../../core/target-options.ts'
+import { dataOf } from './event.ts'
+import { JoinedParts, SsePart } from './parts.ts'
+import type { SseBlock } from './splitter.ts'
+import { UpstreamError } from '../upstream-error.ts'
 
 export interface SseRules {
   /** How many choices the answer has; each ends in an event of its own. */

@@ -1,12 +1,12 @@
 import * as Schema from 'effect/Schema'
 import * as SchemaIssue from 'effect/SchemaIssue'
 
-import { didYouMean } from '../core/validate.ts'
+import { didYouMean } from '../../core/validate.ts'
 import { isMapping, valueAt } from './config-path.ts'
 import type { Finding, Path } from './config-path.ts'
-import { placeOf } from './config-places.ts'
-import { configSchema } from './config-schema.ts'
-import { isSecret } from './config-secrets.ts'
+import { placeOf } from './places.ts'
+import { configSchema } from './schema.ts'
+import { isSecret } from './secrets.ts'
 
 const decode = Schema.decodeUnknownSync(configSchema, { errors: 'all', onExcessProperty: 'error' })
 const format = SchemaIssue.makeFormatterStandardSchemaV1()

@@ -1,4 +1,4 @@
-import type { GatewayConfig, GatewayTarget } from './config-schema.ts'
+import type { GatewayConfig, GatewayTarget } from './schema.ts'
 
 type Breaker = NonNullable<GatewayTarget['circuitBreaker']>
 type BreakerOptions = Exclude<Breaker, boolean>

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 
-import type { SwitchgearOptions } from '../core/switchgear-options.ts'
-import type { GatewayConfig } from './config-schema.ts'
-import { alertReasons } from './config-server-schema.ts'
+import type { SwitchgearOptions } from '../../core/switchgear-options.ts'
+import type { GatewayConfig } from './schema.ts'
+import { alertReasons } from './server-schema.ts'
 import { resolveGroups, resolveLists } from './resolve-groups.ts'
 import type { ResolvedGroup } from './resolve-groups.ts'
 import { resolveTarget } from './resolve-target.ts'

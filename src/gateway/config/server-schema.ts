@@ -1,6 +1,6 @@
 import * as Schema from 'effect/Schema'
 
-import { headerText, httpUrl, optional, positiveMs, required, wholeNumber } from './config-keys.ts'
+import { headerText, httpUrl, optional, positiveMs, required, wholeNumber } from './keys.ts'
 
 const host = optional(Schema.NonEmptyString, {
   description: 'The address to listen on.',

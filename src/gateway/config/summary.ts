@@ -1,5 +1,5 @@
-import { resolveBreaker } from '../core/breaker-options.ts'
-import { rulesOf } from './admin/rules-in-words.ts'
+import { resolveBreaker } from '../../core/breaker-options.ts'
+import { rulesOf } from '../admin/rules-in-words.ts'
 import type { ResolvedConfig } from './resolve-config.ts'
 import type { ResolvedTarget } from './resolve-target.ts'
 
