@@ -5,6 +5,8 @@ import { kindTrips } from './breaker-policy.ts'
 import { cappedRetryAfter, drawCooldown, longestCooldown } from './cooldown.ts'
 import { withoutProbe } from './trial.ts'
 import type { Trial } from './trial.ts'
+import { nearestRule } from './tripping.ts'
+import type { Reading } from './tripping.ts'
 
 type Changes = Partial<BreakerContext>
 type OperatorEvent = Extract<BreakerEvent, { type: 'operator.opened' | 'operator.closed' }>
@@ -27,6 +29,14 @@ const holdOf = (event: BreakerEvent): Hold =>
 const savedOf = (event: BreakerEvent): SavedCircuit | undefined =>
   event.type === 'resumed' ? event.saved : undefined
 
+/** What was counted, and which rule that brings nearest to its threshold. */
+function evidence({ policy: { rules } }: BreakerContext, reading: Reading | undefined): Partial<Cause> {
+  if (reading === undefined) return {}
+  const at = nearestRule(rules, reading.rules)
+  const kind = rules[at]?.kind
+  return { reading, ...(kind !== undefined && { rule: { at, kind } }) }
+}
+
 /** The policy or the kind tripped: a cooldown is drawn. */
 export function trip(context: BreakerContext, event: BreakerEvent): Changes {
   const { policy, reopens } = context
@@ -36,7 +46,7 @@ export function trip(context: BreakerContext, event: BreakerEvent): Changes {
   const cause: Cause = {
     why: byKind ? 'kind_tripped' : 'tripped',
     ...(failure !== undefined && { failure }),
-    ...(reading && { reading }),
+    ...(byKind ? { reading } : evidence(context, reading)),
   }
   const drawn = drawCooldown(policy, reopens, rollOf(event), failure)
   const cooldownMs = Math.max(drawn, cappedRetryAfter(policy, retryAfterOf(event)))
@@ -75,12 +85,12 @@ export function startTrial(context: BreakerContext): Changes {
   return enterHalfOpen(context, context.openUntil ?? context.since, { why: 'cooldown_over' })
 }
 
-export function degrade(_context: BreakerContext, event: BreakerEvent): Changes {
-  const reading = 'reading' in event ? { reading: event.reading } : {}
+export function degrade(context: BreakerContext, event: BreakerEvent): Changes {
+  const reading = 'reading' in event ? event.reading : undefined
   const failure = failureOf(event)
   return {
     since: event.at,
-    cause: { why: 'degraded', ...reading, ...(failure !== undefined && { failure }) },
+    cause: { why: 'degraded', ...evidence(context, reading), ...(failure !== undefined && { failure }) },
   }
 }
 

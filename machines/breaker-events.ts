@@ -1,4 +1,4 @@
-import type { Reading } from './tripping.ts'
+import type { Reading, TrippingRule } from './tripping.ts'
 
 /** Why a circuit is in its present state. */
 export interface Cause {
@@ -23,6 +23,8 @@ export interface Cause {
   readonly failure?: string
   /** What had been counted when the policy decided. */
   readonly reading?: Reading
+  /** The rule that decided: its place among the policy's rules, and its kind. */
+  readonly rule?: { readonly at: number; readonly kind: TrippingRule['kind'] }
   /** What the trial had found when it decided. */
   readonly trial?: { readonly succeeded: number; readonly failed: number }
 }

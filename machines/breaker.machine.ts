@@ -82,14 +82,14 @@ export const breakerMachine = setup({
           guard: 'outcomeTrips',
           target: 'open.cooling',
           actions: 'trip',
-          description: 'A failure completes the evidence: the circuit opens.',
+          description: 'A failure meets a rule: the circuit opens.',
         },
         'call.succeeded': {
           guard: 'outcomeTrips',
           target: 'open.cooling',
           actions: 'trip',
           description:
-            'A success completes the evidence (a slow answer, or a window now large enough): the circuit opens.',
+            'A success meets a rule (a slow answer, or a window now large enough): the circuit opens.',
         },
         'operator.opened': [
           {
@@ -238,7 +238,8 @@ export const breakerMachine = setup({
           },
         },
         held: {
-          description: 'Kept open by an operator. No timer and no success ends it.',
+          description:
+            'Kept open by an operator. Only an operator, or the end of the time that was given, ends it.',
           on: {
             'hold.ended': {
               target: '#breaker.halfOpen',
@@ -284,7 +285,7 @@ export const breakerMachine = setup({
         'probe.expired': {
           guard: 'probeIsKnown',
           actions: 'countFailure',
-          description: 'A probe was silent for longer than its lease: it counts as failed.',
+          description: 'A probe was silent for longer than it may be: it counts as failed.',
         },
         'probe.released': {
           guard: 'probeIsKnown',

@@ -19,6 +19,8 @@ export interface ChainContext {
   readonly refused: readonly Refusal[]
   /** The present visit goes against a refusal, because nobody else is left. */
   readonly lastResort: boolean
+  /** The present visit goes against a refusal, because the caller bypasses the circuit. */
+  readonly bypassed: boolean
   /** Backing off or waiting: until when. Elsewhere null. */
   readonly waitUntil: number | null
   /** Until when the call may wait for a circuit at all; null = it has not waited yet. */
@@ -33,9 +35,10 @@ export interface ChainInput {
   readonly plan: ChainPlan
 }
 
+const nowhere = { target: null, attempt: 0, waitUntil: null, lastResort: false, bypassed: false } as const
+
 export function startChain({ plan }: ChainInput): ChainContext {
-  const between = { target: null, attempt: 0, lastResort: false, waitUntil: null, patienceUntil: null }
-  return { plan, ahead: plan.targets, list: 'chain', asked: [], refused: [], ...between }
+  return { plan, ahead: plan.targets, list: 'chain', asked: [], refused: [], ...nowhere, patienceUntil: null }
 }
 
 const noRetry: PlannedTarget = { name: '', maxRetries: 0, retry: { baseMs: 0, multiplier: 1, maxMs: 0 } }
@@ -53,6 +56,7 @@ export function backoffMs(context: ChainContext, event: AttemptFailed): number {
 /** Targets of the failure's own list that have not been visited. */
 export function specialList(context: ChainContext, event: AttemptFailed): readonly string[] {
   const route = event.verdict.fallback
+  if (context.plan.noFallback === true) return []
   if (route !== 'context-window' && route !== 'content-policy') return []
   // a target may be called like a property that every object has
   const lists = context.plan.lists[route]
@@ -92,7 +96,14 @@ const visit = (context: ChainContext, target: string): Changes => ({
 })
 
 export const beginVisit: Change = (context, event) =>
-  event.type === 'target.admitted' ? { ...visit(context, event.target), ahead: context.ahead.slice(1) } : {}
+  event.type === 'target.admitted'
+    ? {
+        ...visit(context, event.target),
+        // nobody ahead, nobody else to go to: whatever ends the visit, the call ends with it
+        ahead: context.plan.noFallback === true ? [] : context.ahead.slice(1),
+        bypassed: event.bypassed === true,
+      }
+    : {}
 
 export const beginLastResort: Change = (context) => ({
   ...visit(context, firstToReturn(context)?.target ?? ''),
@@ -104,15 +115,13 @@ export const backOff: Change = (context, event) =>
 
 export const tryAgain: Change = (context) => ({ attempt: context.attempt + 1, waitUntil: null })
 
-const between: Changes = { target: null, attempt: 0, waitUntil: null, lastResort: false }
-
-export const endVisit: Change = () => between
+export const endVisit: Change = () => nowhere
 
 export const takeSpecialList: Change = (context, event) => {
   if (event.type !== 'attempt.failed') return {}
   const route = event.verdict.fallback
   const list = route === 'content-policy' ? route : 'context-window'
-  return { ...between, ahead: specialList(context, event), list }
+  return { ...nowhere, ahead: specialList(context, event), list }
 }
 
 /** Until a circuit returns or patience ends, whichever is first. */

@@ -26,6 +26,8 @@ export interface ChainPlan {
   /** Every target that the chain or a list can name. */
   readonly known: Readonly<Record<string, PlannedTarget>>
   readonly lists: SpecialLists
+  /** Once a target is asked, nobody else is; a refusal still passes on. Default false. */
+  readonly noFallback?: boolean
   readonly whenAllOpen: WhenAllOpen
   readonly startedAt: number
   /** Nothing is begun that would end later; null = no deadline. */
@@ -55,7 +57,12 @@ interface At {
 
 /** Everything that can move a chain. The runtime acts, the chain decides. */
 export type ChainEvent =
-  | ({ readonly type: 'target.admitted'; readonly target: string } & At)
+  | ({
+      readonly type: 'target.admitted'
+      readonly target: string
+      /** The circuit refuses, and the caller bypasses it. Default false. */
+      readonly bypassed?: boolean
+    } & At)
   | ({ readonly type: 'target.refused' } & Refusal & At)
   | ({ readonly type: 'attempt.succeeded' } & At)
   | ({

@@ -24,7 +24,8 @@ function goesOn(context: ChainContext, event: AttemptFailed): boolean {
 
 function mayRetry(context: ChainContext, event: AttemptFailed): boolean {
   const { failure, retry } = event.verdict
-  if (retry === 'no' || !event.budget || context.lastResort) return false
+  // who goes against a refusal decides nothing, and asks once
+  if (retry === 'no' || !event.budget || context.lastResort || context.bypassed) return false
   if (isTimeout(failure) && context.ahead.length > 0) return false
   const { maxRetries, retry: policy } = plannedTarget(context)
   const wait = backoffMs(context, event)

@@ -71,7 +71,7 @@ export const chainMachine = setup({
           guard: 'isNext',
           target: 'visiting.attempting',
           actions: 'beginVisit',
-          description: 'The circuit admits: the visit begins.',
+          description: 'The circuit admits, or the caller bypasses it: the visit begins.',
         },
         'target.refused': {
           guard: 'isNext',

@@ -20,7 +20,7 @@ export function ruleInWords(rule: TrippingRule): string {
         ? 'never by failures in a row'
         : `${count(rule.threshold, 'failure')} in a row`
     case 'leaky':
-      return `${count(rule.threshold, 'failure')} more than successes`
+      return `a failure count of ${rule.threshold} (a failure adds 1, a success takes 1 off, never below 0)`
     case 'rolling':
       return `${percent(rule.failureRatio)} of at least ${count(Math.max(1, rule.minCalls), 'call')} failed within ${duration(rule.windowMs)}`
     case 'latency':
@@ -61,7 +61,7 @@ export function breakerSentences(policy: BreakerPolicy): Record<BreakerGuard, st
   const early = halfOpenVerdict === 'early' ? ', as soon as that is certain' : ''
   const needed = `${Math.ceil(halfOpenSuccessRatio * halfOpenProbes - 1e-9)} of ${count(halfOpenProbes, 'probe')}`
   return {
-    outcomeTrips: `of this generation, not held closed, and the evidence is complete: ${tripsWhen(policy)}`,
+    outcomeTrips: `of this generation, not held closed, and a rule is met: ${tripsWhen(policy)}`,
     ...degradation(policy),
     retryAfterLengthens: `its Retry-After, ${duration(maxRetryAfterMs)} at most, ends later than the cooldown`,
     slotIsFree: `fewer than ${count(halfOpenConcurrency, 'probe')} under way, and fewer than ${halfOpenProbes} under way or reported`,
@@ -84,7 +84,7 @@ export const chainSentences: Record<ChainGuard, string> = {
     'every circuit refuses, nobody was asked, a last resort is wanted, and one returns by itself',
   nobodyLeft: 'no target is left',
   isNext: 'it is the next target',
-  mayRetry: 'worth a retry, retries and budget left, and the wait fits',
+  mayRetry: 'worth a retry, admitted by its circuit, retries and budget left, and the wait fits',
   hasListOfItsOwn: 'a list for such requests names a target not yet visited',
   goesOn: 'another target may do better',
   permitIsCurrent: 'the circuit has not moved meanwhile',

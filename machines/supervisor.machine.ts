@@ -48,6 +48,9 @@ export type SupervisorNotice =
 
 const textOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown error').slice(0, 200)
 
+// '#_' begins an address of XState's own; that of a child called so has it twice
+const addressOf = (bucket: string) => (bucket.startsWith('#_') ? `#_${bucket}` : bucket)
+
 /**
  * The root of a switchgear: spawns and keeps the breakers, is told of every chain, passes operators' commands on.
  * Chains are roots of their own, because the cost of a child grows with the number of its siblings.
@@ -91,7 +94,7 @@ export const supervisorMachine = setup({
       enqueue.emit({ type: 'breaker.replaced', bucket: event.actorId, message: textOf(event.error) })
     }),
     passCommandOn: enqueueActions(({ enqueue, event }) => {
-      if (event.type === 'operator.commanded') enqueue.sendTo(event.bucket, event.command)
+      if (event.type === 'operator.commanded') enqueue.sendTo(addressOf(event.bucket), event.command)
     }),
     countChain: assign({ chains: ({ context }) => context.chains + 1 }),
     uncountChain: assign({ chains: ({ context }) => Math.max(0, context.chains - 1) }),

@@ -72,6 +72,12 @@ export function largestShare(rules: readonly TrippingRule[], readings: readonly 
   return largest
 }
 
+/** The place of the rule whose threshold is reached most, the first of several; -1 = there is none. */
+export function nearestRule(rules: readonly TrippingRule[], readings: readonly RuleReading[]): number {
+  const shares = rules.map((rule, i) => shareOf(rule, readings[i]))
+  return shares.indexOf(Math.max(...shares))
+}
+
 /** True when `share` has reached `limit`, rounding errors forgiven. */
 export function reaches(share: number, limit: number): boolean {
   return share >= limit - EPSILON

@@ -96,12 +96,3 @@ export function verdictOf(failure: FailureKind, retryAfterMs?: number): Verdict 
   if (!named) return { failure, outcome, retry, fallback, alert }
   return { failure, outcome, retry: retry === 'yes' ? 'after' : retry, fallback, alert, retryAfterMs }
 }
-
-/** True for what a classifier of the user's own may answer. */
-export function isVerdict(answer: unknown): answer is Verdict {
-  if (typeof answer !== 'object' || answer === null) return false
-  const { failure, outcome } = answer as Partial<Verdict>
-  return (
-    typeof failure === 'string' && (outcome === 'success' || outcome === 'failure' || outcome === 'neutral')
-  )
-}

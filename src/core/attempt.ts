@@ -1,6 +1,7 @@
 import type { Verdict } from '../classify/verdict.ts'
 import { classify } from '../classify/classify.ts'
-import { isVerdict, verdictOf } from '../classify/failure-table.ts'
+import { verdictOf } from '../classify/failure-table.ts'
+import { readVerdict } from '../classify/read-verdict.ts'
 import { AttemptTimeoutError, SwitchgearError } from './errors.ts'
 import { isPlainPromise } from './execute.ts'
 import type { Limit } from './errors.ts'
@@ -10,6 +11,9 @@ import type { Target } from './target.ts'
 import type { AttemptContext } from './target-options.ts'
 
 const isNothing = (result: unknown) => result === undefined || result === null || result === ''
+
+/** A promise of a foreign class is adopted: its own `then` may do anything. */
+const adopted = <T>(answer: T | PromiseLike<T>): Promise<T> => Promise.resolve().then(() => answer)
 
 /**
  * One request sent. Ends once: with an answer, a failure, or cut off from outside. This one's answer comes in one piece.
@@ -62,18 +66,17 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
     const invoke = this.on.options.invoke
     if (invoke === undefined)
       return this.fail(new TypeError(`'${this.target}' has no invoke; it can only stream.`))
-    let answer: Result | PromiseLike<Result>
     try {
-      answer = invoke(this.run.request, this)
+      const answer = invoke(this.run.request, this)
+      const promise = isPlainPromise(answer) ? answer : adopted(answer)
+      promise.then(
+        (result: Result) => this.#answered(result),
+        (error: unknown) => this.fail(error),
+      )
     } catch (error) {
-      return this.fail(error)
+      // to look at the answer may throw as well as to ask for it
+      this.fail(error)
     }
-    // a promise of a foreign class is adopted: its own `then` may do anything
-    const promise = isPlainPromise(answer) ? answer : Promise.resolve().then(() => answer)
-    promise.then(
-      (result: Result) => this.#answered(result),
-      (error: unknown) => this.fail(error),
-    )
   }
 
   #answered(result: Result): void {
@@ -159,8 +162,8 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
       ...(ownLimit && { ownLimit }),
     } as const
     const own = ownLimit === undefined ? options.classify : undefined
-    const verdict = own && gear.notifier.ask('classify', () => own(error, context))
-    return this.#adjust(isVerdict(verdict) ? verdict : classify(error, context), error)
+    const verdict = own && readVerdict(gear.notifier.ask('classify', () => own(error, context)))
+    return this.#adjust(verdict ?? classify(error, context), error)
   }
 
   #adjust(verdict: Verdict, error: unknown): Verdict {

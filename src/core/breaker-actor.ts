@@ -204,7 +204,7 @@ export class BreakerActor {
   /** A delay, or somebody who talks to the actor directly: nobody but us looks after deadlines and listeners. */
   #afterForeignMove(): void {
     queueMicrotask(() => {
-      if (!this.gone) this.#schedule()
+      this.#schedule()
       this.#around.notifier.flush()
     })
   }
@@ -233,6 +233,8 @@ export class BreakerActor {
 
   /** One lazily armed timer for leases, holds and ageing; the cooldown has the machine's own. */
   #schedule(): void {
+    // a listener may have ended it meanwhile
+    if (this.gone) return
     const { clock } = this.#around
     this.due = this.#nextDue()?.at ?? Infinity
     const at = this.snapshot.context.openUntil === null ? this.due : Infinity
@@ -244,7 +246,7 @@ export class BreakerActor {
     const fire = () => {
       this.#timerAt = Infinity
       this.catchUp(clock.now())
-      if (!this.gone) this.#schedule()
+      this.#schedule()
     }
     this.#timer = clock.setTimeout(fire, Math.max(0, at - clock.now()))
   }

@@ -10,6 +10,7 @@ import type { TrippingOption, TrippingPolicy } from './tripping-options.ts'
 import {
   checkBoolean,
   checkFunction,
+  checkName,
   checkKeys,
   checkNumber,
   checkObject,
@@ -112,7 +113,8 @@ export const BREAKER_KEYS: readonly (keyof CircuitBreakerOptions)[] = [
 
 const COUNT = { min: 1, integer: true }
 const COUNT_OR_NEVER = { min: 1, integer: true, infinite: true }
-const DURATION = { min: 0 }
+// three hundred years: the end of a longer one is no date any more
+const DURATION = { min: 0, max: 1e13 }
 const SHARE = { min: 0, max: 1, above: true }
 
 /**
@@ -185,6 +187,7 @@ function resolveKinds(option: CircuitBreakerOptions['kinds'], path: string): Rec
   if (option === undefined) return kinds
   for (const [name, kind] of Object.entries(checkObject(path, option))) {
     const at = `${path}.${name}`
+    checkName(at, name)
     const { threshold, cooldownMs, immediateOpen } = checkKeys(at, kind, [
       'threshold',
       'cooldownMs',

@@ -5,31 +5,42 @@
  * @see Marc Brooker, "Fixing retries with token buckets and circuit breakers" (2022), for the idea
  */
 export class RetryBudget {
-  readonly #capacity: number
-  readonly #perCall: number
-  #tokens: number
+  #capacity: number
+  #perCall: number
+  #spent = 0
 
   constructor(capacity: number, perCall: number) {
     this.#capacity = capacity
     this.#perCall = perCall
-    this.#tokens = capacity
+  }
+
+  /** Other figures are in force; what is spent stays spent. */
+  follow(capacity: number, perCall: number): this {
+    this.#capacity = capacity
+    this.#perCall = perCall
+    return this
   }
 
   /** Tokens left. */
   get tokens(): number {
-    return this.#tokens
+    return this.#capacity - this.#spent
   }
 
   deposit(): void {
-    if (this.#tokens < this.#capacity) this.#tokens = Math.min(this.#capacity, this.#tokens + this.#perCall)
+    if (this.#spent > 0) this.#spent = Math.max(0, this.#spent - this.#perCall)
   }
 
   get affordsRetry(): boolean {
     // ten deposits of 0.1 are one token, rounding or not
-    return this.#tokens >= 1 - 1e-9
+    return this.tokens >= 1 - 1e-9
   }
 
   withdraw(): void {
-    this.#tokens -= 1
+    this.#spent += 1
+  }
+
+  /** The retry that was paid for is not sent after all. */
+  giveBack(): void {
+    this.#spent = Math.max(0, this.#spent - 1)
   }
 }

@@ -15,9 +15,9 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
   #run: Run<Request, Result, Part, StreamAttempt<Request, Result, Part>> | undefined
   #committed: Promise<StreamAttempt<Request, Result, Part>> | undefined
   #attempt: StreamAttempt<Request, Result, Part> | undefined
-  #last: Promise<unknown> = Promise.resolve()
-  /** Reads asked for and not answered. */
-  #reads = 0
+  #reading = false
+  /** Reads asked for while another one is under way. */
+  readonly #line: (() => void)[] = []
   #left = false
 
   constructor(gear: Gear<Request, Result, Part>, request: Request, options: CallOptions) {
@@ -31,16 +31,10 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
   }
 
   next(): Promise<IteratorResult<Part, undefined>> {
-    // hardly anybody asks for two at a time, and waiting in line costs three promises a part
-    const read = this.#reads === 0 ? this.#next() : this.#nextInLine()
-    this.#reads++
-    this.#last = read
-    return read
-  }
-
-  #nextInLine(): Promise<IteratorResult<Part, undefined>> {
-    const ask = () => this.#next()
-    return this.#last.then(ask, ask)
+    // known before it begins: whatever it calls may read on
+    if (this.#reading) return new Promise<void>((turn) => this.#line.push(turn)).then(() => this.#next())
+    this.#reading = true
+    return this.#next()
   }
 
   async #next(): Promise<IteratorResult<Part, undefined>> {
@@ -56,7 +50,9 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
       this.#left = true
       throw error
     } finally {
-      this.#reads--
+      const turn = this.#line.shift()
+      if (turn === undefined) this.#reading = false
+      else turn()
     }
   }
 
@@ -64,10 +60,6 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
     this.#gear = this.#gear.latest
     const obstacle = this.#gear.obstacleTo(this.#options)
     if (obstacle !== undefined) return Promise.reject(obstacle.error)
-    if (this.#gear.targets.every(({ options }) => options.stream === undefined)) {
-      const hint = 'Give stream to the targets, or use call().'
-      return Promise.reject(new ConfigError('No target can stream.', { path: 'targets', hint }))
-    }
     return new Promise((resolve, reject) => {
       const run = new Run<Request, Result, Part, StreamAttempt<Request, Result, Part>>(
         this.#gear,
@@ -78,7 +70,7 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
       run.resolve = resolve
       run.reject = reject
       this.#run = run
-      run.start()
+      run.start(faultOf(this.#gear))
     })
   }
 
@@ -98,6 +90,13 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return()
   }
+}
+
+/** Why no stream can come of it, where that is known beforehand. */
+function faultOf<Request, Result, Part>({ targets }: Gear<Request, Result, Part>): ConfigError | undefined {
+  if (targets.some(({ options }) => options.stream !== undefined)) return undefined
+  const hint = 'Give stream to the targets, or use call().'
+  return new ConfigError('No target can stream.', { path: 'targets', hint })
 }
 
 function beginStream<Request, Result, Part>(

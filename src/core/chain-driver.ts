@@ -7,6 +7,7 @@ import type { CallEnd } from './call-observer.ts'
 import { finalError } from './final-error.ts'
 import { actorClock } from './host.ts'
 import type { Run } from './run.ts'
+import type { Target } from './target.ts'
 
 type Chain = ActorRefFrom<typeof chainMachine>
 type Effect = 'choose' | 'visit' | 'backOff' | 'wait' | 'giveUp' | 'nothing'
@@ -27,12 +28,15 @@ export class ChainDriver<Request, Result, Part, Out> {
   readonly #chain: Chain
   #timer: unknown
   #waiting = false
+  /** A token is taken for a retry that is not sent yet. */
+  #token = false
 
   constructor(run: Run<Request, Result, Part, Out>) {
     this.#run = run
     const { gear, startedAt, deadlineAt, id } = run
-    const targets = run.options.targets ?? gear.plan.targets
-    const plan = { ...gear.plan, targets, startedAt, deadlineAt }
+    const targets = run.ownTargets?.map(({ name }) => name) ?? gear.plan.targets
+    const noFallback = run.options.noFallback === true
+    const plan = { ...gear.plan, targets, noFallback, startedAt, deadlineAt }
     this.#chain = createActor(chainMachine, { input: { plan }, clock: actorClock(gear.clock, gear.notifier) })
     this.#chain.subscribe({ error: (error) => this.#broken(error) })
     this.#chain.start()
@@ -43,27 +47,33 @@ export class ChainDriver<Request, Result, Part, Out> {
   replay(refused: readonly Refusal[], admitted: string | undefined): void {
     const at = this.#run.startedAt
     for (const refusal of refused) this.tell({ type: 'target.refused', at, ...refusal })
-    if (admitted !== undefined) this.tell({ type: 'target.admitted', at, target: admitted })
+    if (admitted !== undefined) this.#admitted(admitted, at)
   }
 
   tell(event: ChainEvent): void {
     this.#chain.send(event)
   }
 
-  attemptFailed(error: unknown, verdict: Verdict, at: number): void {
-    const { gear } = this.#run
-    const isLastTarget = this.#chain.getSnapshot().context.ahead.length === 0
-    const route = this.#run.options.noFallback === true ? 'stop' : gear.routeOf(error, verdict, isLastTarget)
-    // fallbackOn may have aborted the call
-    if (this.#run.ended) return
-    const budget = gear.budget?.affordsRetry ?? true
-    this.tell({ type: 'attempt.failed', at, verdict, roll: gear.random(), budget, route })
-    this.act()
+  #admitted(target: string, at: number): void {
+    this.tell({ type: 'target.admitted', at, target, bypassed: this.#run.bypassed })
   }
 
-  /** Does what the chain's state asks for, until something has to be waited for. */
-  act(): void {
+  attemptFailed(error: unknown, verdict: Verdict, at: number): void {
+    this.act(() => {
+      const { gear } = this.#run
+      const isLastTarget = this.#chain.getSnapshot().context.ahead.length === 0
+      const route = gear.routeOf(error, verdict, isLastTarget)
+      // fallbackOn may have aborted the call
+      if (this.#run.ended) return
+      const budget = gear.budget?.affordsRetry ?? true
+      this.tell({ type: 'attempt.failed', at, verdict, roll: gear.random(), budget, route })
+    })
+  }
+
+  /** Does what the chain's state asks for, after `first`, until something has to be waited for. */
+  act(first?: () => void): void {
     try {
+      first?.()
       while (!this.#run.ended && this.#step());
     } catch (error) {
       this.#run.fail(error)
@@ -74,7 +84,10 @@ export class ChainDriver<Request, Result, Part, Out> {
     const { value } = this.#chain.getSnapshot()
     const effect = EFFECTS[typeof value === 'string' ? value : value.visiting] ?? 'nothing'
     // going on with the same visit, or not
-    if (effect !== 'backOff' && effect !== 'visit') this.#run.endVisit(this.#now)
+    if (effect !== 'backOff' && effect !== 'visit') {
+      this.#giveBack()
+      this.#run.endVisit(this.#now)
+    }
     // a listener may have aborted the call meanwhile
     return !this.#run.ended && this[effect]()
   }
@@ -85,36 +98,44 @@ export class ChainDriver<Request, Result, Part, Out> {
 
   protected choose(): boolean {
     const { gear } = this.#run
-    const name = this.#chain.getSnapshot().context.ahead[0] ?? ''
-    const target = gear.byName.get(name)
-    if (target === undefined) return false
+    const target = this.#targetCalled(this.#chain.getSnapshot().context.ahead[0])
     const refusal = this.#run.admit(target)
     if (this.#run.ended) return false
     const at = gear.clock.now()
-    this.tell(
-      refusal === undefined
-        ? { type: 'target.admitted', at, target: name }
-        : { type: 'target.refused', at, ...refusal },
-    )
+    if (refusal === undefined) this.#admitted(target.name, at)
+    else this.tell({ type: 'target.refused', at, ...refusal })
     return true
   }
 
   protected visit(): boolean {
     const { target: name, attempt, lastResort } = this.#chain.getSnapshot().context
-    const target = this.#run.gear.byName.get(name ?? '')
-    if (target === undefined) return false
+    const target = this.#targetCalled(name)
     if (lastResort) this.#run.admitAnyway(target)
     if (attempt > 1) target.stats.retries++
+    this.#token = false
     this.#run.attemptAt(target, attempt, this.#run.gear.clock.now())
     return false
   }
 
+  #targetCalled(name: string | null | undefined): Target<Request, Result, Part> {
+    const target = this.#run.gear.byName.get(name ?? '')
+    if (target === undefined) throw new Error(`the chain asks for '${name}', which is no target`)
+    return target
+  }
+
   protected backOff(): boolean {
     this.#run.gear.budget?.withdraw()
+    this.#token = true
     this.#at(() =>
       this.tell({ type: 'backoff.elapsed', at: this.#now, permitIsCurrent: this.#run.permitIsCurrent }),
     )
     return false
+  }
+
+  /** A retry costs a token; one that is never sent does not. */
+  #giveBack(): void {
+    if (this.#token) this.#run.gear.budget?.giveBack()
+    this.#token = false
   }
 
   protected wait(): boolean {
@@ -128,8 +149,7 @@ export class ChainDriver<Request, Result, Part, Out> {
   wake(): void {
     if (!this.#waiting) return
     this.#stopWaiting()
-    this.tell({ type: 'circuit.changed', at: this.#now })
-    this.act()
+    this.act(() => this.tell({ type: 'circuit.changed', at: this.#now }))
   }
 
   protected giveUp(): boolean {
@@ -148,8 +168,7 @@ export class ChainDriver<Request, Result, Part, Out> {
     const until = this.#chain.getSnapshot().context.waitUntil ?? clock.now()
     this.#timer = clock.setTimeout(() => {
       this.#stopWaiting()
-      then()
-      this.act()
+      this.act(then)
     }, until - clock.now())
   }
 
@@ -162,6 +181,7 @@ export class ChainDriver<Request, Result, Part, Out> {
   /** Lets go of the chain. */
   end(): void {
     this.#stopWaiting()
+    this.#giveBack()
     const { gear, id } = this.#run
     this.#chain.stop()
     gear.supervisor.send({ type: 'chain.ended', call: id, at: gear.clock.now() })

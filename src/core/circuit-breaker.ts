@@ -1,39 +1,48 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Verdict } from '../classify/verdict.ts'
 import type { BreakerEvent, SavedCircuit } from '../../machines/breaker-events.ts'
 import { callsFlow, circuitState, savedCircuit, shiftSaved } from '../../machines/circuit-state.ts'
 import type { BreakerSnapshot, CircuitState } from '../../machines/circuit-state.ts'
 import { BreakerActor } from './breaker-actor.ts'
-import type { ActorSurroundings } from './breaker-actor.ts'
 import { refusalOf, statusOf } from './breaker-status.ts'
 import type { BreakerStatus } from './breaker-status.ts'
 import type { ResolvedBreaker } from './breaker-options.ts'
+import { Chronicle } from './chronicle.ts'
+import type { Surroundings } from './chronicle.ts'
 import { circuitOpenError } from './errors.ts'
 import { SUCCESS, execute, outcomeOf } from './execute.ts'
 import type { ExecuteOptions, Work } from './execute.ts'
 import { explain } from './explain.ts'
 import type { Explanation } from './explain.ts'
-import type { Journal, JournalEvent } from './journal.ts'
 import { Meter } from './meter.ts'
 import type { Counted } from './meter.ts'
 import { checkCommand } from './operator.ts'
 import type { CommandOptions } from './operator.ts'
-import { Permit } from './permit.ts'
+import { understood } from './outcome.ts'
+import { Permit, isPermit } from './permit.ts'
 import type { CallOfPermit, Outcome, Refusal } from './permit.ts'
 import { BreakerStats } from './stats.ts'
-import type { HeldCircuit, Transition } from './transition.ts'
 
-/** What a breaker needs around it. */
-export interface Surroundings extends ActorSurroundings {
-  readonly journal?: Journal | undefined
-  /** Hears every transition, after the commit. */
-  readonly onTransition: (transition: Transition) => void
-  /** Hears that an operator holds the circuit, after the commit. */
-  readonly onHold?: (held: HeldCircuit) => void
-  /** Hears that something has moved, slots included, after the commit. */
-  readonly onChange?: () => void
+/** What a breaker begins with. */
+export interface Beginning {
+  /** The model it is isolated to. */
+  readonly model?: string | undefined
+  /** The circuit it goes on from, with the times of our own clock. Default: that of its options. */
+  readonly saved?: SavedCircuit | undefined
+  /** Nobody is to hear of it but the calls under way. */
+  readonly retired?: boolean
 }
 
 const ONE_KEY = 'all'
+
+const NEVER_USED = {
+  state: 'closed',
+  hold: null,
+  reopens: 0,
+  openedAt: null,
+  cooldownMs: null,
+  openUntil: null,
+} as const
 
 /**
  * The breaker of one bucket: a gate that reads a flag, a meter that counts, and the actor that decides.
@@ -41,38 +50,87 @@ const ONE_KEY = 'all'
  */
 export class CircuitBreaker {
   readonly name: string
-  /** The model it is isolated to; undefined where it is not. */
-  readonly model: string | undefined
-  readonly options: ResolvedBreaker
-  readonly stats = new BreakerStats()
   readonly #around: Surroundings
-  readonly #meter: Meter
-  readonly #actor: BreakerActor
+  readonly #chronicle: Chronicle
+  #options: ResolvedBreaker
+  #stats = new BreakerStats()
+  #meter!: Meter
+  #actor!: BreakerActor
+  /** Permits of this generation and the later ones are current: other rules end no visit while calls flow. */
+  #currentFrom = 1
   #ids = 0
   #call: CallOfPermit | undefined
   #tripError: unknown
   #warned = false
 
-  constructor(name: string, options: ResolvedBreaker, around: Surroundings, model?: string) {
+  constructor(name: string, options: ResolvedBreaker, around: Surroundings, beginning: Beginning = {}) {
+    const { clock } = around
     this.name = name
-    this.model = model
-    this.options = options
+    this.#options = options
     this.#around = around
+    this.#chronicle = new Chronicle(name, around, beginning.model, beginning.retired === true, this.#stats)
+    const given = options.snapshot && shiftSaved(options.snapshot, clock.now() - clock.wall())
+    this.#begin(beginning.saved ?? given)
+  }
+
+  /** The model it is isolated to; undefined where it is not. */
+  get model(): string | undefined {
+    return this.#chronicle.model
+  }
+
+  /** The rules in force. */
+  get options(): ResolvedBreaker {
+    return this.#options
+  }
+
+  get stats(): BreakerStats {
+    return this.#stats
+  }
+
+  #begin(saved: SavedCircuit | undefined): void {
+    const { name } = this
+    const { policy, custom } = this.#options
     const report = (error: unknown) =>
-      around.notifier.guard(`the tripping policy of '${name}'`, () => {
+      this.#around.notifier.guard(`the tripping policy of '${name}'`, () => {
         throw error
       })
-    this.#meter = new Meter(options.policy, options.custom, model ?? ONE_KEY, report)
-    this.#actor = new BreakerActor(name, options.policy, around, this.#meter, {
+    this.#meter = new Meter(policy, custom, this.model ?? ONE_KEY, report)
+    this.#actor = new BreakerActor(name, policy, this.#around, this.#meter, {
       entered: (flows) => this.#entered(flows),
       lost: () => this.#meter.note('probe_lost'),
-      replaced: (saved) => this.#started(saved),
+      replaced: (from) => this.#started(from),
       moved: (event, from, to) => this.#moved(event, from, to),
     })
-    const { clock } = around
-    const saved = options.snapshot && shiftSaved(options.snapshot, clock.now() - clock.wall())
     this.#started(saved)
     if (saved !== undefined) this.#actor.resume(saved)
+  }
+
+  /** Other rules are in force: goes on in its state, counting from zero where they decide otherwise. */
+  follow(options: ResolvedBreaker): void {
+    if (!this.#chronicle.retired && sameLaw(this.#options, options)) {
+      this.#options = options
+      return
+    }
+    this.#actor.catchUp(this.#now)
+    const { flows } = this.#actor
+    const currentFrom = this.#currentFrom
+    this.#restart(options, savedCircuit(this.#actor.snapshot), this.model)
+    if (flows && this.#actor.flows) this.#currentFrom = currentFrom
+  }
+
+  /** Its name belongs to another failure domain from now on: like a new one, but that old permits stay fenced off. */
+  startOver(options: ResolvedBreaker, model: string | undefined): void {
+    this.retire()
+    this.#stats = this.#chronicle.stats = new BreakerStats()
+    this.#restart(options, { ...savedCircuit(this.#actor.snapshot), ...NEVER_USED }, model)
+  }
+
+  #restart(options: ResolvedBreaker, saved: SavedCircuit, model: string | undefined): void {
+    this.dispose()
+    this.#options = options
+    this.#chronicle.retired = false
+    this.#chronicle.model = model
+    this.#begin(saved)
   }
 
   /** Asks for admission. Never throws, never waits. */
@@ -100,15 +158,15 @@ export class CircuitBreaker {
   #tryProbe(now: number): Permit | Refusal {
     if (this.#actor.gone) return this.#afterTheEnd()
     const permit = new Permit(++this.#ids, this.#actor.generation, true, now)
-    permit.leaseUntil = now + Math.ceil(this.options.probeLeaseMs)
+    permit.leaseUntil = now + Math.ceil(this.#options.probeLeaseMs)
     if (this.#actor.requestProbe(permit, now)) return permit
     const refusal = refusalOf(this.#actor.snapshot, this.#actor.leases, now)
     const reason = refusal?.reason ?? 'open'
-    if (this.options.observe) {
-      this.stats.wouldRefuse[reason]++
+    if (this.#options.observe) {
+      this.#stats.wouldRefuse[reason]++
       return this.admitAnyway()
     }
-    this.stats.refused[reason]++
+    this.#stats.refused[reason]++
     return refusal ?? { admitted: false, reason, retryAfterMs: 0 }
   }
 
@@ -130,10 +188,11 @@ export class CircuitBreaker {
   }
 
   /** Says what a visit came to. Idempotent; never throws. */
-  settle(permit: Permit, outcome: Outcome, now = this.#now, latencyMs = now - permit.startedAt): void {
-    if (permit.settled) return
+  settle(permit: Permit, found: Outcome, now = this.#now, latencyMs?: number): void {
+    if (!isPermit(permit) || permit.settled) return
     permit.settled = true
-    const stats = this.stats
+    const outcome = understood(found)
+    const stats = this.#stats
     if (outcome.outcome === 'success') {
       stats.success++
       if (
@@ -151,12 +210,13 @@ export class CircuitBreaker {
     this.#call = permit.call
     if (!this.isCurrent(permit, now)) this.#late(permit, outcome, now)
     else if (permit.probe) this.#settleProbe(permit, outcome, now)
-    else if (outcome.outcome !== 'neutral') this.#count(outcome, outcome.latencyMs ?? latencyMs, now)
+    else if (outcome.outcome !== 'neutral')
+      this.#count(outcome, outcome.latencyMs ?? latencyMs ?? now - permit.startedAt, now)
     this.#call = undefined
   }
 
   #late({ generation }: Permit, outcome: Outcome, at: number): void {
-    this.stats.late++
+    this.#stats.late++
     if (outcome.outcome !== 'failure' || outcome.retryAfterMs === undefined) return
     const { failure = 'unknown', retryAfterMs } = outcome
     const reading = this.#meter.reading(at)
@@ -211,7 +271,7 @@ export class CircuitBreaker {
   /** True while the permit's generation lasts and, for a probe, its trial still waits for it. */
   isCurrent(permit: Permit, now = this.#now): boolean {
     this.#actor.catchUp(now)
-    if (permit.generation !== this.#actor.generation) return false
+    if (permit.generation < this.#currentFrom) return false
     return !permit.probe || this.#actor.snapshot.context.trial?.permits.includes(permit.id) === true
   }
 
@@ -233,7 +293,7 @@ export class CircuitBreaker {
   /** A success of what {@link openGate} admitted. */
   succeeded(generation: number, now?: number): void {
     if (this.#actor.due === Infinity && generation === this.#actor.generation && this.#meter.isUnmoved)
-      this.stats.success++
+      this.#stats.success++
     else this.settle(this.ticket(generation), SUCCESS, now)
   }
 
@@ -241,7 +301,7 @@ export class CircuitBreaker {
   renew(permit: Permit, now = this.#now): void {
     if (!permit.probe || permit.settled) return
     this.#actor.catchUp(now)
-    permit.leaseUntil = now + Math.ceil(this.options.probeLeaseMs)
+    permit.leaseUntil = now + Math.ceil(this.#options.probeLeaseMs)
   }
 
   /**
@@ -260,7 +320,7 @@ export class CircuitBreaker {
 
   /** What a verdict means for this breaker, after its own `shouldCount`. */
   outcomeOf(error: unknown, verdict: Verdict): Outcome {
-    return outcomeOf(this.options.shouldCount, this.#around.notifier, error, verdict)
+    return outcomeOf(this.#options.shouldCount, this.#around.notifier, error, verdict)
   }
 
   /** The error of a refusal, for whoever has to throw. */
@@ -270,12 +330,17 @@ export class CircuitBreaker {
     const retryAfter = ms === undefined ? undefined : this.#around.clock.wall() + ms
     const state = refusal.reason === 'half-open' ? 'half-open' : 'open'
     const details = { target, model, state, retryAfterMs: ms, retryAfter, cause: this.#tripError } as const
-    return circuitOpenError(target, details, this.options.stackTraces)
+    return circuitOpenError(target, details, this.#options.stackTraces)
+  }
+
+  /** Every call is admitted, as of now: nobody needs a slot. */
+  get flows(): boolean {
+    return this.#options.observe || callsFlow(this.#view)
   }
 
   /** What the next admission would say; changes nothing. */
   canExecute(): boolean {
-    return this.options.observe || this.refusal() === undefined
+    return this.#options.observe || this.refusal() === undefined
   }
 
   /** The refusal that the next admission would get; undefined = it says yes. Changes nothing. */
@@ -347,10 +412,14 @@ export class CircuitBreaker {
     )
   }
 
+  /** Its target is gone: calls under way still ask it, but nothing of it is to survive a restart or is heard of. */
+  retire(): void {
+    this.#chronicle.retire(this.#actor.snapshot)
+  }
+
   /** Ends the breaker for good: nothing of it is to survive a restart. */
   evict(): void {
-    const state = circuitState(this.#actor.snapshot)
-    if (!this.#actor.gone) this.#write({ type: 'breaker.evicted', at: this.#now }, state, state)
+    if (!this.#actor.gone) this.retire()
     this.dispose()
     this.#around.notifier.flush()
   }
@@ -359,7 +428,7 @@ export class CircuitBreaker {
   dispose(): void {
     if (this.#actor.gone) return
     this.#actor.dispose()
-    for (const policy of this.options.custom) {
+    for (const policy of this.#options.custom) {
       if (policy !== null) this.#around.notifier.guard('forget', () => policy.forget?.(this.model ?? ONE_KEY))
     }
   }
@@ -369,69 +438,21 @@ export class CircuitBreaker {
   }
 
   #entered(flows: boolean): void {
+    this.#currentFrom = this.#actor.generation
     if (!flows) return
     this.#meter.reset()
     this.#tripError = undefined
   }
 
   #moved(event: BreakerEvent | undefined, from: CircuitState, to: CircuitState): void {
-    const { notifier, onTransition, onHold, onChange } = this.#around
-    const call = this.#call
-    this.#write(event ?? { type: 'circuit.saved', at: this.#now }, from, to)
-    const { cause, hold } = this.#actor.snapshot.context
-    if (event !== undefined && 'hold' in event && event.hold === true && hold !== null) {
-      const held = { bucket: this.name, model: this.model, state: to, at: event.at, hold }
-      notifier.add(() => onHold?.(held))
-    }
-    if (from !== to && event?.type !== 'resumed') {
-      this.stats.moved(from, to, cause.why)
-      const change = this.#transition(from, to, call)
-      notifier.add(() => onTransition(change))
-      const hear = call?.onTransition
-      if (hear !== undefined) notifier.add(() => hear(change))
-    }
-    if (onChange !== undefined) notifier.add(onChange)
+    const after = this.#actor.snapshot
+    const { consecutiveFailures } = this.#meter
+    if (from !== to && event?.type !== 'resumed') this.#stats.moved(from, to, after.context.cause.why)
+    this.#chronicle.moved({ event, from, to, after, consecutiveFailures, call: this.#call })
   }
 
   #started(saved: SavedCircuit | undefined): void {
-    const at = this.#actor.snapshot.context.since
-    this.#write({ type: 'breaker.started', at, policy: this.options.policy }, 'closed', 'closed', saved)
-    this.#around.notifier.flush()
-  }
-
-  #write(event: JournalEvent, from: CircuitState, to: CircuitState, saved?: SavedCircuit): void {
-    const { journal, notifier, clock } = this.#around
-    if (journal === undefined) return
-    const shift = clock.wall() - clock.now()
-    const entry = {
-      bucket: this.name,
-      // an actor that took the place of another knows no time yet
-      at: event.type === 'breaker.started' ? clock.wall() : event.at + shift,
-      event,
-      from,
-      to,
-      saved: shiftSaved(saved ?? savedCircuit(this.#actor.snapshot), shift),
-      call: this.#call?.id,
-    }
-    notifier.add(() => journal.append(entry))
-  }
-
-  #transition(from: CircuitState, to: CircuitState, call: CallOfPermit | undefined): Transition {
-    const { cause, generation, since: at, openUntil } = this.#actor.snapshot.context
-    const { consecutiveFailures } = this.#meter
-    const model = this.model ?? call?.model
-    return {
-      bucket: this.name,
-      model,
-      from,
-      to,
-      at,
-      cause,
-      generation,
-      consecutiveFailures,
-      openUntil,
-      call: call?.id,
-    }
+    this.#chronicle.began(this.#options.policy, this.#actor.snapshot, saved)
   }
 
   get #now(): number {
@@ -441,4 +462,9 @@ export class CircuitBreaker {
   get #view(): BreakerSnapshot {
     return this.#actor.view(this.#now)
   }
+}
+
+/** The same counting, the same decisions: what else the options say is read each time anew. */
+function sameLaw(a: ResolvedBreaker, b: ResolvedBreaker): boolean {
+  return isDeepStrictEqual(a.policy, b.policy) && a.custom.every((policy, i) => policy === b.custom[i])
 }

@@ -66,9 +66,11 @@ function begin<T>(work: Work<T>, options: ExecuteOptions): Promise<T> {
   }
 }
 
-/** True for a promise of the language's own class. */
+const { then } = Promise.prototype
+
+/** True for a promise of the language's own class, whose `then` is nobody else's. */
 export function isPlainPromise<T>(value: T | PromiseLike<T>): value is Promise<T> {
-  return value instanceof Promise && value.constructor === Promise
+  return value instanceof Promise && value.constructor === Promise && value.then === then
 }
 
 /** The closed path: a flag, the call, and a few counters. */

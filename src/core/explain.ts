@@ -18,14 +18,23 @@ const plural = (n: number, noun: string) => `${n} ${noun}${n === 1 ? '' : 's'}`
 
 const quoted = ({ by, reason }: Cause) => `${by ?? 'an operator'}${reason ? ` ("${reason}")` : ''}`
 
-const evidence = ({ reading, failure }: Cause): string => {
-  const kind = failure === undefined ? '' : `, the last of kind ${failure}`
+const evidence = ({ reading, failure, rule }: Cause): string => {
+  const last = failure === undefined ? '' : `, the last of kind ${failure}`
   if (reading === undefined) return failure === undefined ? 'the evidence was complete' : failure
-  const windows = reading.rules.filter(({ count, calls }) => calls > count)
-  if (windows[0] !== undefined) {
-    return `${windows[0].count} of ${plural(windows[0].calls, 'call')} in the window were bad${kind}`
+  const counted = rule && reading.rules[rule.at]
+  const { count, calls } = counted ?? { count: 0, calls: 0 }
+  switch (counted && rule?.kind) {
+    case 'rolling':
+      return `${count} of ${plural(calls, 'call')} in the window failed${last}`
+    case 'latency':
+      return `${count} of ${plural(calls, 'call')} in the window were slow${last}`
+    case 'leaky':
+      return `the failure count reached ${count} (a success takes 1 off)${last}`
+    case 'custom':
+      return `the user's own policy says so${last}`
+    default:
+      return `${plural(reading.consecutiveFailures, 'failure')} in a row${last}`
   }
-  return `${plural(reading.consecutiveFailures, 'failure')} in a row${kind}`
 }
 
 const found = ({ trial, failure }: Cause) =>

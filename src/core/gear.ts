@@ -1,17 +1,21 @@
 import type { ChainPlan } from '../../machines/chain-events.ts'
 import type { Verdict } from '../classify/verdict.ts'
+import type { ResolvedBreaker } from './breaker-options.ts'
+import type { WantedBucket } from './buckets.ts'
 import { RetryBudget } from './budget.ts'
 import type { CallObserver } from './call-observer.ts'
-import type { ResolvedBreaker } from './breaker-options.ts'
+import { hasAborted, reasonOf } from './caller-signal.ts'
 import type { Clock, Random } from './clock.ts'
-import { takeRuntime } from './create-breaker.ts'
-import type { RuntimeOptions } from './create-breaker.ts'
 import { ConfigError, SwitchgearError } from './errors.ts'
+import { Frame } from './frame.ts'
+import { hear } from './heard.ts'
+import type { Listeners } from './heard.ts'
 import type { SupervisorRef } from './host.ts'
-import { Limits } from './limits.ts'
-import { Notifier } from './notifier.ts'
+import type { Limits } from './limits.ts'
+import type { Notifier } from './notifier.ts'
 import type { Outcome } from './permit.ts'
-import { Buckets } from './registry.ts'
+import { sharedRules } from './shared-rules.ts'
+import type { CallStats, GearStats } from './stats.ts'
 import {
   checkFixed,
   checkLists,
@@ -20,133 +24,117 @@ import {
   resolveWhenAllOpen,
 } from './switchgear-options.ts'
 import type { CallOptions, FailedAttempt, SwitchgearOptions } from './switchgear-options.ts'
-import { sharedRules } from './shared-rules.ts'
-import { CallStats } from './stats.ts'
-import type { GearStats } from './stats.ts'
+import { TargetCircuit } from './target-circuit.ts'
 import { Target } from './target.ts'
 import { tellTransition } from './tell-transition.ts'
-import type { HeldCircuit, Transition } from './transition.ts'
-import { didYouMean } from './validate.ts'
+import type { Transition } from './transition.ts'
+import { checkList, cut, didYouMean } from './validate.ts'
 import type { VisitOutcome } from './visit-outcome.ts'
 
-/** What can be listened to. */
-export interface Heard {
-  /** One real change of a circuit's state. */
-  readonly transition: Transition
-  /** An operator holds a circuit, whether that changed its state or not. */
-  readonly hold: HeldCircuit
-  /** An attempt without an answer. */
-  readonly failure: FailedAttempt
-  /** What a visit came to, and every refusal: for recordings. */
-  readonly outcome: VisitOutcome
-}
-
-type Listeners = { readonly [E in keyof Heard]: Set<(told: Heard[E]) => void> }
-
-/** The inside of a switchgear: targets, breakers, limits and listeners, shared by all of its calls. */
+/** Targets and rules of a switchgear, from the moment they are put in force until the last of their calls has ended. */
 export class Gear<Request, Result, Part> {
+  readonly frame: Frame<Gear<Request, Result, Part>>
   readonly clock: Clock
   readonly random: Random
-  readonly journal: RuntimeOptions['journal']
   readonly notifier: Notifier
   readonly limits: Limits
-  readonly budget: RetryBudget | undefined
-  readonly buckets: Buckets
+  readonly waiters: Set<{ wake(): void }>
+  readonly listeners: Listeners
+  readonly calls: CallStats
   readonly targets: readonly Target<Request, Result, Part>[]
   readonly byName: ReadonlyMap<string, Target<Request, Result, Part>>
   readonly plan: Omit<ChainPlan, 'startedAt' | 'deadlineAt'>
   readonly deadlineMs: number | undefined
   readonly options: SwitchgearOptions<Request, Result, Part>
-  readonly waiters: Set<{ wake(): void }>
-  readonly listeners: Listeners
-  readonly calls: CallStats
-  /** Looks on at every call, for traces. */
-  observer: CallObserver | undefined
+  budget: RetryBudget | undefined
   /** False = the chain decides from the first step on; for the proof that both ways are the same. */
   inline = true
-  readonly #ids: { last: number }
+  readonly #rules: ReadonlyMap<Target<Request, Result, Part>, ResolvedBreaker>
+  readonly #budget: ReturnType<typeof resolveBudget>
   #running = 0
-  #closing: PromiseWithResolvers<void> | undefined
-  #before: Gear<Request, Result, Part> | undefined
-  /** Shared by all that ever were: a chain from one to the next would keep every one of them. */
-  readonly #inCharge: { gear: Gear<Request, Result, Part> }
-  closed = false
 
-  /** `before` = the one whose place it takes, with its circuits, counters and listeners. */
-  constructor(options: SwitchgearOptions<Request, Result, Part>, before?: Gear<Request, Result, Part>) {
+  /** Checks everything and changes nothing; without a frame it makes one of its own, and takes charge. */
+  constructor(options: SwitchgearOptions<Request, Result, Part>, frame?: Frame<Gear<Request, Result, Part>>) {
     checkSwitchgear(options)
-    if (before !== undefined) checkFixed(options)
-    const { clock, random, logger, journal } = before ?? takeRuntime(options)
+    if (frame !== undefined) checkFixed(options)
+    this.frame = frame ?? new Frame(options)
+    const { clock, random, notifier, limits, waiters, listeners, calls } = this.frame
     this.options = options
     this.clock = clock
     this.random = random
-    this.journal = journal
-    this.notifier = before?.notifier ?? new Notifier(logger)
-    this.limits = before?.limits ?? new Limits(clock)
-    this.waiters = before?.waiters ?? new Set()
-    this.listeners = before?.listeners ?? {
-      transition: new Set(),
-      hold: new Set(),
-      failure: new Set(),
-      outcome: new Set(),
-    }
-    this.calls = before?.calls ?? new CallStats()
-    this.observer = before?.observer
-    this.#ids = before === undefined ? { last: 0 } : before.#ids
-    this.#inCharge = before === undefined ? { gear: this } : before.#inCharge
+    this.notifier = notifier
+    this.limits = limits
+    this.waiters = waiters
+    this.listeners = listeners
+    this.calls = calls
     this.deadlineMs = options.deadlineMs
-    const budget = resolveBudget(options.retryBudget)
-    this.budget = budget === null ? undefined : new RetryBudget(...budget)
-    this.targets = options.targets.map((target, i) => new Target(target, i, this.limits))
+    this.#budget = resolveBudget(options.retryBudget)
+    this.targets = options.targets.map((target, i) => new Target(target, i, limits))
     this.byName = byName(this.targets)
-    checkBuckets(this.targets)
+    this.#rules = sharedRules(this.targets)
     this.plan = this.#plan()
-    const rules = sharedRules(this.targets)
-    const changed = (transition: Transition, breaker: ResolvedBreaker) => this.#changed(transition, breaker)
-    this.buckets = before?.buckets ?? new Buckets(surroundings(this), options, changed, options.snapshots)
-    if (before !== undefined) this.#takeOver(before, rules, changed)
-    for (const target of this.targets) {
-      const own = rules.get(target)
-      if (own !== undefined) target.join(this.buckets, own)
-    }
+    if (frame === undefined) this.takeCharge()
+  }
+
+  /**
+   * Puts its targets and rules in force. Circuits and counters go on; calls under way end on the targets they began with.
+   *
+   * @throws SwitchgearError when there is no room for its circuits, or after close(); then everything stays as it was
+   */
+  takeCharge(): void {
+    const { frame } = this
+    if (frame.closed) throw new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.')
+    // whoever hears of it finds all of it in force
+    frame.notifier.commit(() => frame.replace(this))
     this.#warn()
+  }
+
+  /** The circuits that it wants to be in force. */
+  get wanted(): WantedBucket[] {
+    return [...this.#rules].map(([{ bucket, isolates }, rules]) => ({ bucket, isolates, rules }))
+  }
+
+  /** The circuits that its calls under way may ask. */
+  get asked(): WantedBucket[] {
+    return this.targets.flatMap(({ circuit }) => circuit?.wanted ?? [])
+  }
+
+  /** What it wants is in force: takes up circuits, counters and what is left of the retry budget. */
+  join(before: Gear<Request, Result, Part> | undefined): void {
+    const { buckets } = this.frame
+    if (this.#budget !== null)
+      this.budget = before?.budget?.follow(...this.#budget) ?? new RetryBudget(...this.#budget)
+    for (const target of this.targets) {
+      target.stats = before?.byName.get(target.name)?.stats ?? target.stats
+      const { bucket, isolates } = target
+      const rules = this.#rules.get(target)
+      if (rules !== undefined) target.circuit = new TargetCircuit(buckets, { bucket, isolates, rules })
+    }
+  }
+
+  /** Others are in charge: its targets ask the circuits of those that have their names now. */
+  yieldTo(next: Gear<Request, Result, Part>): void {
+    for (const target of this.targets) {
+      const namesake = next.byName.get(target.name)
+      if (namesake !== undefined) target.circuit = namesake.circuit
+    }
+  }
+
+  /** The one in charge now. */
+  get latest(): Gear<Request, Result, Part> {
+    return this.frame.gear
+  }
+
+  get observer(): CallObserver | undefined {
+    return this.frame.observer
   }
 
   get logger(): Notifier['logger'] {
     return this.notifier.logger
   }
 
-  /** The one in charge now. */
-  get latest(): Gear<Request, Result, Part> {
-    return this.#inCharge.gear
-  }
-
-  /** Circuits whose rules are the same go on; calls under way end where they began. */
-  #takeOver(
-    before: Gear<Request, Result, Part>,
-    rules: ReadonlyMap<Target<Request, Result, Part>, ResolvedBreaker>,
-    changed: (transition: Transition, breaker: ResolvedBreaker) => void,
-  ): void {
-    const wanted = [...rules].map(([{ bucket, isolates }, own]) => ({ bucket, isolates, rules: own }))
-    this.buckets.redeclare(wanted, changed)
-    for (const target of this.targets) {
-      const old = before.byName.get(target.name)
-      if (old !== undefined) target.stats = old.stats
-    }
-    // the retries of calls under way ask the circuits that are in force
-    for (const old of before.targets) {
-      const same = wanted.find(({ bucket, isolates }) => bucket === old.bucket && isolates === old.isolates)
-      if (same !== undefined && old.rules !== undefined) old.join(this.buckets, same.rules)
-    }
-    this.#before = before
-    this.#inCharge.gear = this
-    void before.#drained().then(() => {
-      this.#before = undefined
-    })
-  }
-
   get supervisor(): SupervisorRef {
-    return this.buckets.supervisor
+    return this.frame.buckets.supervisor
   }
 
   #plan(): Gear<Request, Result, Part>['plan'] {
@@ -173,27 +161,28 @@ export class Gear<Request, Result, Part> {
   }
 
   nextId(): string {
-    return `call-${++this.#ids.last}`
+    return this.frame.nextId()
   }
 
   /** @throws RangeError for a name that is no target, a name twice, or no name at all */
   chainOf(names: readonly string[]): Target<Request, Result, Part>[] {
+    checkList('targets', names)
     if (names.length === 0) throw new RangeError('targets is empty; give the name of one target at least.')
     const chain = names.map((name) => {
       const target = this.byName.get(name)
       if (target !== undefined) return target
-      throw new RangeError(`There is no target '${name}'. ${didYouMean(name, [...this.byName.keys()])}`)
+      throw new RangeError(`There is no target '${cut(name)}'. ${didYouMean(name, [...this.byName.keys()])}`)
     })
     if (new Set(chain).size === chain.length) return chain
     throw new RangeError(`targets names a target twice: ${names.join(', ')}.`)
   }
 
-  /** Every breaker that exists, and every target, in plain numbers. */
+  /** Every circuit that was used or would refuse, and every target, in plain numbers. */
   stats(): GearStats {
     return {
       calls: this.calls,
-      running: this.running,
-      breakers: this.buckets.all().map((breaker) => ({
+      running: this.frame.running,
+      breakers: this.frame.buckets.survey((breaker) => ({
         bucket: breaker.name,
         model: breaker.model,
         targets: this.#targetsOf(breaker.name, breaker.model),
@@ -206,15 +195,20 @@ export class Gear<Request, Result, Part> {
   }
 
   #targetsOf(bucket: string, model: string | undefined): string[] {
-    return this.targets
-      .filter((target) => target.rules !== undefined && target.bucketFor(model) === bucket)
-      .map(({ name }) => name)
+    return this.targets.filter(({ circuit }) => circuit?.bucketFor(model) === bucket).map(({ name }) => name)
   }
 
   /** Why a call cannot even begin; it is reported all the same. */
-  obstacleTo({ signal, report }: CallOptions): { readonly error: unknown } | undefined {
-    if (!this.closed && signal?.aborted !== true) return undefined
-    if (!this.closed) this.calls.aborted++
+  obstacleTo(options: CallOptions): { readonly error: unknown } | undefined {
+    if (typeof options !== 'object' || options === null) {
+      return {
+        error: new ConfigError(`The options of a call are ${String(options)}; give an object or nothing.`),
+      }
+    }
+    const { signal, report } = options
+    const { closed } = this.frame
+    if (!closed && !hasAborted(signal)) return undefined
+    if (!closed) this.calls.aborted++
     const nothing = {
       target: undefined,
       model: undefined,
@@ -225,13 +219,13 @@ export class Gear<Request, Result, Part> {
     }
     if (report !== undefined) this.notifier.guard('report', () => report(nothing))
     return {
-      error: this.closed ? new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.') : signal?.reason,
+      error: closed ? new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.') : reasonOf(signal),
     }
   }
 
-  /** Calls under way, those of its predecessors included. */
+  /** Its calls under way. */
   get running(): number {
-    return this.#running + (this.#before?.running ?? 0)
+    return this.#running
   }
 
   begun(): void {
@@ -243,7 +237,8 @@ export class Gear<Request, Result, Part> {
   ended(): void {
     this.#running--
     this.clock.release?.()
-    if (this.#running === 0) this.#closing?.resolve()
+    const { frame } = this
+    if (this.#running === 0 && (frame.gear !== this || frame.closed)) frame.emptied(this)
   }
 
   /** What the user's `fallbackOn` says; undefined = nothing. */
@@ -281,7 +276,7 @@ export class Gear<Request, Result, Part> {
       at: clock.wall() - (now - since),
       target: target.name,
       model,
-      bucket: target.bucketFor(model),
+      bucket: target.circuit?.bucketFor(model) ?? target.bucket,
       outcome: outcome === undefined ? 'refused' : outcome.outcome,
       failure: found && (found.failure ?? 'unknown'),
       latencyMs: outcome === undefined ? undefined : now - since,
@@ -291,9 +286,10 @@ export class Gear<Request, Result, Part> {
     notifier.flush()
   }
 
-  #changed(transition: Transition, breaker: ResolvedBreaker): void {
+  /** A circuit has changed its state under these rules. */
+  changed(transition: Transition, rules: ResolvedBreaker): void {
     const { onStateChange, onEvent } = this.options
-    tellTransition(breaker.onStateChange, this.notifier)(transition)
+    tellTransition(rules.onStateChange, this.notifier)(transition)
     const { from, to, consecutiveFailures, model } = transition
     const guard = (what: string, run: () => unknown) => this.notifier.guard(what, run)
     if (onStateChange !== undefined) {
@@ -304,55 +300,6 @@ export class Gear<Request, Result, Part> {
       guard('onEvent', () => onEvent({ type: 'circuit_state', targets, ...transition }))
     }
     hear(this.listeners.transition, transition, this.notifier)
-  }
-
-  /** Refuses new calls, waits for the running ones, then lets go of every timer and actor. */
-  async close(): Promise<void> {
-    this.closed = true
-    await this.#drained()
-    this.limits.close()
-    this.buckets.close()
-  }
-
-  /** No call is under way any more, those of its predecessors included. */
-  async #drained(): Promise<void> {
-    if (this.#before !== undefined) await this.#before.#drained()
-    if (this.#running > 0) await (this.#closing ??= Promise.withResolvers<void>()).promise
-  }
-}
-
-/** What circuits need and tell. They outlive the gear that opened them, so nothing in here may lead to it. */
-function surroundings<Request, Result, Part>(gear: Gear<Request, Result, Part>) {
-  const { clock, random, notifier, journal, listeners, waiters } = gear
-  return {
-    clock,
-    random,
-    notifier,
-    journal,
-    onHold: (held: HeldCircuit) => hear(listeners.hold, held, notifier),
-    // whoever waits again is not asked twice
-    onChange: () => Array.from(waiters).forEach((waiter) => waiter.wake()),
-  }
-}
-
-function hear<T>(listeners: ReadonlySet<(told: T) => void>, told: T, notifier: Notifier): void {
-  for (const listener of listeners) notifier.guard('a listener', () => listener(told))
-}
-
-/** A model may be called anything, so nobody else's bucket may begin like those of a target that isolates. */
-function checkBuckets(
-  targets: readonly { readonly name: string; readonly bucket: string; readonly isolates: boolean }[],
-): void {
-  for (const { name, bucket, isolates } of targets) {
-    const other = isolates ? targets.find((target) => target.bucket.startsWith(`${bucket}/`)) : undefined
-    if (other === undefined) continue
-    throw new ConfigError(
-      `'${name}' isolates by model, and '${other.name}' has a bucket that looks like one of its models.`,
-      {
-        path: 'targets',
-        hint: `Give '${name}' another bucket.`,
-      },
-    )
   }
 }
 

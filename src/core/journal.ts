@@ -26,6 +26,8 @@ export interface JournalEntry {
   readonly saved: SavedCircuit
   /** The call it belongs to, where there is one. */
   readonly call: string | undefined
+  /** Calls that the circuit has refused since its entry before; undefined = nobody has counted. */
+  readonly refused?: number | undefined
 }
 
 /** The durable list of every event that changed a breaker. `append` is synchronous; what it throws is logged. */

@@ -3,6 +3,7 @@ import { largestShare, reaches } from '../../machines/tripping.ts'
 import type { Reading } from '../../machines/tripping.ts'
 import { createCounter } from './counters.ts'
 import type { Counter } from './counters.ts'
+import { countKind } from './stats.ts'
 import type { TrippingPolicy } from './tripping-options.ts'
 
 /** The counters at a glance. */
@@ -34,7 +35,7 @@ export class Meter {
   readonly #counters: readonly Counter[]
   readonly #noteworthy: number
   #kinds: Record<string, number> = {}
-  #breakdown: Record<string, number> | undefined
+  #breakdown: Map<string, number> | undefined
 
   constructor(
     policy: BreakerPolicy,
@@ -80,8 +81,7 @@ export class Meter {
   note(failure: string): void {
     this.failures++
     this.lastFailureKind = failure
-    this.#breakdown ??= {}
-    this.#breakdown[failure] = (Object.hasOwn(this.#breakdown, failure) ? this.#breakdown[failure]! : 0) + 1
+    countKind((this.#breakdown ??= new Map()), failure)
   }
 
   #forgive(): void {
@@ -102,7 +102,7 @@ export class Meter {
 
   /** Counted failures by kind; `{}` where there is none. */
   breakdown(): Record<string, number> {
-    return { ...this.#breakdown }
+    return Object.fromEntries(this.#breakdown ?? [])
   }
 
   /** What has been counted, as of `now`, for people. */

@@ -35,6 +35,18 @@ export class Notifier {
     this.#running = false
   }
 
+  /** Makes a change as a whole: what it causes is told when it is complete. */
+  commit<T>(change: () => T): T {
+    if (this.#running) return change()
+    this.#running = true
+    try {
+      return change()
+    } finally {
+      this.#running = false
+      this.flush()
+    }
+  }
+
   /** Runs somebody else's code; what it throws is logged and goes no further. */
   guard(what: string, run: () => unknown): void {
     this.tell(what, run, undefined)
@@ -82,10 +94,11 @@ export class Notifier {
   }
 }
 
-/** What kind of thing was thrown, without its text. */
+/** What kind of thing was thrown, without its text; a name may be one, too. */
 function kindOf(error: unknown): string {
   try {
-    return error instanceof Error ? error.name : typeof error
+    if (!(error instanceof Error)) return typeof error
+    return /^[A-Z][A-Za-z]{1,40}$/.test(error.name) ? error.name : 'Error'
   } catch {
     return 'something'
   }

@@ -33,6 +33,15 @@ export class Permit {
   }
 }
 
+/** True for a ticket of ours, whatever it is that is looked at. */
+export function isPermit(value: unknown): value is Permit {
+  try {
+    return value instanceof Permit
+  } catch {
+    return false
+  }
+}
+
 /** The no of a breaker, as a value. Nothing was sent. */
 export interface Refusal {
   readonly admitted: false

@@ -1,17 +1,24 @@
 import type { CircuitBreakerOptions } from './breaker-options.ts'
 
 /**
- * Rules that fit calls to LLM providers: trips on half of at least 20 calls failing within a minute, or on five failures
- * in a row for quiet hours; backs off ×2 up to 5 minutes; closes after two successful probes, one at a time; an empty
- * account or a rejected key opens at once.
+ * Rules that fit calls to LLM providers, whether one a minute or many a second. Opens once a failure count is at ten
+ * that a success lowers and nothing takes below zero (busy hours), or once 70 % of at least eight calls within two minutes or of at least five within five minutes failed
+ * (quiet hours). Backs off ×2 up to two minutes; closes after two successful probes, one at a time; an empty account or a
+ * rejected key opens at once.
+ *
+ * Why these: over a year of a provider's incidents, from one call a minute to 26 a second, no rules near them are better in
+ * both, time to detect an outage and calls refused without one. Five failures in a row are not among the best: while a
+ * fifth of the calls fails, they come about every 3 900 calls, in a busy service every few minutes. Longer open periods
+ * mostly refuse calls after the outage is over.
  */
 export const llmDefaults: CircuitBreakerOptions = Object.freeze({
   tripping: [
-    { kind: 'rolling', windowMs: 60_000, minCalls: 20, failureRatio: 0.5 },
-    { kind: 'consecutive', threshold: 5 },
+    { kind: 'leaky', threshold: 10 },
+    { kind: 'rolling', windowMs: 120_000, minCalls: 8, failureRatio: 0.7 },
+    { kind: 'rolling', windowMs: 300_000, minCalls: 5, failureRatio: 0.7 },
   ],
   cooldownMs: 30_000,
-  cooldownBackoff: { multiplier: 2, maxMs: 300_000, jitter: 'equal' },
+  cooldownBackoff: { multiplier: 2, maxMs: 120_000, jitter: 'equal' },
   halfOpenProbes: 2,
   halfOpenConcurrency: 1,
   halfOpenSuccessRatio: 1,

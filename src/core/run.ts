@@ -1,15 +1,17 @@
 import type { Refusal as ChainRefusal } from '../../machines/chain-events.ts'
+import { verdictOf } from '../classify/failure-table.ts'
 import type { Verdict } from '../classify/verdict.ts'
 import type { Attempt } from './attempt.ts'
 import { ChainDriver } from './chain-driver.ts'
 import type { CallEnd, CallWatch } from './call-observer.ts'
+import { hasAborted, reasonOf, unlisten } from './caller-signal.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { AttemptTimeoutError, DeadlineExceededError } from './errors.ts'
 import type { AttemptRecord } from './errors.ts'
 import { NEUTRAL, SUCCESS, outcomeOf } from './execute.ts'
 import type { Gear } from './gear.ts'
 import { Deadline } from './deadline.ts'
-import type { Outcome, Permit, Refusal } from './permit.ts'
+import type { Outcome, Permit } from './permit.ts'
 import { RunStory } from './run-story.ts'
 import type { CallOptions, CallReport } from './switchgear-options.ts'
 import type { Target } from './target.ts'
@@ -72,7 +74,7 @@ export class Run<Request, Result, Part, Out> {
   }
 
   get #told(): RunStory<Request, Result, Part, Out> {
-    return (this.#story ??= new RunStory())
+    return (this.#story ??= new RunStory(this))
   }
 
   get #committed(): boolean {
@@ -85,7 +87,17 @@ export class Run<Request, Result, Part, Out> {
   }
 
   get callerAborted(): boolean {
-    return this.options.signal?.aborted === true
+    return hasAborted(this.options.signal)
+  }
+
+  /** The chain of this call, where it is one of its own. */
+  get ownTargets(): readonly Target<Request, Result, Part>[] | undefined {
+    return this.#story?.targets
+  }
+
+  /** The present visit goes against its circuit's word, as the caller wished. */
+  get bypassed(): boolean {
+    return this.#story?.bypassed === true
   }
 
   get deadlineMs(): number | undefined {
@@ -97,22 +109,21 @@ export class Run<Request, Result, Part, Out> {
     return this.deadlineMs === undefined ? null : this.startedAt + this.deadlineMs
   }
 
-  start(): void {
+  /** Sets out. Whatever happens on the way, the call ends; `fault` = it cannot even begin. */
+  start(fault?: Error): void {
     const { gear, options } = this
-    if (options.deadlineMs !== undefined)
-      checkNumber('deadlineMs', options.deadlineMs, { min: 0, above: true })
     gear.begun()
-    const { observer } = gear
-    if (observer !== undefined)
-      this.#told.watch = gear.notifier.ask('the observer', () => observer.begin(this))
-    if (options.signal !== undefined || options.deadlineMs !== undefined || gear.deadlineMs !== undefined)
-      this.#bound()
     try {
+      const { observer } = gear
+      if (observer !== undefined) this.#told.observedBy(observer)
+      if (fault !== undefined) throw fault
+      // the list is its caller's, who may change it while the call is under way
+      if (options.targets !== undefined) this.#told.targets = gear.chainOf(options.targets)
+      if (options.signal !== undefined || options.deadlineMs !== undefined || gear.deadlineMs !== undefined)
+        this.#bound()
+      if (this.ended) return
       if (gear.inline) this.#walk()
-      else {
-        if (options.targets !== undefined) gear.chainOf(options.targets)
-        this.#drive().act()
-      }
+      else this.#drive().act()
     } catch (error) {
       this.fail(error)
     }
@@ -121,8 +132,12 @@ export class Run<Request, Result, Part, Out> {
   /** Ties the call to its caller's signal and its deadline. */
   #bound(): void {
     const { gear, options, deadlineMs } = this
+    if (options.deadlineMs !== undefined)
+      checkNumber('deadlineMs', options.deadlineMs, { min: 0, above: true })
     // the call listens itself: a closure for each call, kept in a field, outlives it until the next major collection
     options.signal?.addEventListener('abort', this)
+    // an observer may have aborted it a moment ago
+    if (this.callerAborted) return this.handleEvent()
     if (deadlineMs !== undefined) {
       this.#deadline = new Deadline(() => this.#outOfTime())
       this.#deadline.start(gear, deadlineMs, this.startedAt)
@@ -131,12 +146,11 @@ export class Run<Request, Result, Part, Out> {
 
   /** The caller's signal has fired. */
   handleEvent(): void {
-    this.leave(this.options.signal?.reason)
+    this.leave(reasonOf(this.options.signal))
   }
 
   #walk(): void {
-    const { gear, options } = this
-    const targets = options.targets === undefined ? gear.targets : gear.chainOf(options.targets)
+    const targets = this.ownTargets ?? this.gear.targets
     for (let i = 0; i < targets.length; i++) {
       const target = targets[i]!
       const refusal = this.admit(target)
@@ -160,6 +174,7 @@ export class Run<Request, Result, Part, Out> {
     }
     if (this.options.bypassCircuit === true && this.attempts === 0 && breaker?.canExecute() === false) {
       this.#visit(target, model, breaker, breaker.admitAnyway())
+      this.#told.bypassed = true
       return undefined
     }
     const answer = breaker?.tryAcquire(this)
@@ -167,7 +182,8 @@ export class Run<Request, Result, Part, Out> {
       if (answer?.admitted === true) breaker?.settle(answer, NEUTRAL)
       return undefined
     }
-    if (breaker !== undefined && answer?.admitted === false) return this.#note(target, model, breaker, answer)
+    if (breaker !== undefined && answer?.admitted === false)
+      return this.#told.refusedBy(target, model, breaker, answer)
     this.#visit(target, model, breaker, answer?.admitted === true ? answer : undefined)
     return undefined
   }
@@ -190,64 +206,7 @@ export class Run<Request, Result, Part, Out> {
     this.#breaker = breaker
     this.#permit = permit
     this.#gate = 0
-    if (this.gear.listeners.outcome.size > 0) this.#told.visitAt = this.gear.clock.now()
-    if (this.#story !== undefined) this.#story.from = this.#before(target.name)
-  }
-
-  /** Tells whoever records it what the present visit came to; once. */
-  #record(outcome: Outcome, now: number): void {
-    const story = this.#story
-    if (story?.visitAt === undefined) return
-    this.gear.record(this.target!, this.model, outcome, story.visitAt, now)
-    story.visitAt = undefined
-  }
-
-  /** The target that the call was at before it came to `name`. */
-  #before(name: string): string | undefined {
-    return this.records?.findLast(({ target }) => target !== name)?.target
-  }
-
-  #hopped(result: Outcome['outcome']): void {
-    const story = this.#story
-    if (story?.from === undefined) return
-    this.target!.stats.hop(story.from, result)
-    story.from = undefined
-  }
-
-  #note(
-    asked: Target<Request, Result, Part>,
-    model: string | undefined,
-    breaker: CircuitBreaker,
-    refusal: Refusal,
-  ): ChainRefusal {
-    const { name: target, stats } = asked
-    const error = breaker.refusalError(refusal, target, model)
-    const retryAfterMs = refusal.retryAfterMs ?? undefined
-    const record = {
-      target,
-      model,
-      outcome: 'refused',
-      failure: 'circuit_open',
-      retryAfterMs,
-      error,
-    } as const
-    const records = (this.#told.records ??= [])
-    // who waits for a circuit is refused many times: the last one tells the story
-    const earlier = records.findIndex((other) => other.target === target && other.outcome === 'refused')
-    const from = this.#before(target)
-    if (earlier >= 0) records.splice(earlier, 1)
-    else if (from !== undefined) stats.hop(from, 'refused')
-    this.#tell((watch) => watch.refused(target, model, refusal))
-    this.#recordRefusal(asked, model)
-    records.push(record)
-    const retryAt = retryAfterMs === undefined ? null : this.gear.clock.now() + retryAfterMs
-    return { target, reason: refusal.reason, retryAt }
-  }
-
-  #recordRefusal(target: Target<Request, Result, Part>, model: string | undefined): void {
-    if (this.gear.listeners.outcome.size === 0) return
-    const now = this.gear.clock.now()
-    this.gear.record(target, model, undefined, now, now)
+    if (this.#story !== undefined || this.gear.listeners.outcome.size > 0) this.#told.visitBegan(target)
   }
 
   attemptAt(target: Target<Request, Result, Part>, n: number, now: number): void {
@@ -273,11 +232,6 @@ export class Run<Request, Result, Part, Out> {
     send()
   }
 
-  #tell(what: (watch: CallWatch) => void): void {
-    const watch = this.#story?.watch
-    if (watch !== undefined) this.gear.notifier.guard('the observer', () => what(watch))
-  }
-
   /** A sign of life of the present visit. */
   renew(now: number): void {
     if (this.#permit?.probe === true) this.#breaker?.renew(this.#permit, now)
@@ -286,30 +240,31 @@ export class Run<Request, Result, Part, Out> {
   /** True while a retry of the present visit would still decide something. */
   get permitIsCurrent(): boolean {
     this.#takeTicket()
-    return this.#permit === undefined || this.#breaker === undefined || this.#breaker.isCurrent(this.#permit)
+    const permit = this.#permit
+    const inForce = this.target!.peekBreaker(this.model)
+    if (inForce === undefined) return true
+    // it was not this one that admitted
+    if (permit === undefined || inForce !== this.#breaker) return inForce.flows
+    return inForce.options.observe || inForce.isCurrent(permit)
   }
 
+  /** `latencyMs` = how long the target took for it. Default: until now. */
   attemptSucceeded(out: Out, latencyMs?: number): void {
     // the answer is there: what a listener does to the call from now on comes too late
     this.ended = true
     const now = this.gear.clock.now()
-    const attempt = this.#attempt!
+    const { startedAt } = this.#attempt!
     const { stats } = this.target!
     stats.attempts.success++
-    stats.duration.add(now - attempt.startedAt)
+    stats.duration.add(now - startedAt)
     const story = this.#story
     if (story !== undefined) {
-      this.#attemptEnded('success', undefined, story.committed ? undefined : out)
-      this.#hopped('success')
-      this.#record(SUCCESS, now)
+      const answer = story.committed ? undefined : out
+      story.attemptEnded({ outcome: 'success', failure: undefined, answer })
+      story.visitEnded(SUCCESS, now)
     }
     if (this.#gate > 0) this.#breaker!.succeeded(this.#gate, now)
-    else
-      this.#settle(
-        latencyMs === undefined ? SUCCESS : { outcome: 'success', latencyMs },
-        now,
-        attempt.startedAt,
-      )
+    else this.#settle(SUCCESS, now, latencyMs ?? now - startedAt)
     story?.driver?.tell({ type: story.committed ? 'stream.completed' : 'attempt.succeeded', at: now })
     this.finish('answered', now)
     this.resolve(out)
@@ -317,37 +272,29 @@ export class Run<Request, Result, Part, Out> {
 
   /** A stream has shown its first content: from now on nobody else may answer. */
   streamCommitted(out: Out): void {
-    this.#told.committed = true
-    this.#tell((watch) => watch.committed())
-    this.#story?.driver?.tell({ type: 'stream.committed', at: this.gear.clock.now() })
+    const story = this.#told
+    story.committed = true
+    story.tell((watch) => watch.committed())
+    story.driver?.tell({ type: 'stream.committed', at: this.gear.clock.now() })
     this.resolve(out)
   }
 
-  attemptFailed(error: unknown, verdict: Verdict): void {
+  /** `latencyMs` = how long the target took to fail. Default: until now. */
+  attemptFailed(error: unknown, verdict: Verdict, latencyMs?: number): void {
     const now = this.gear.clock.now()
-    const attempt = this.#attempt?.attempt ?? 1
-    this.#measure(verdict.outcome, now)
-    this.#attempt = undefined
-    const story = this.#told
-    story.failure = { error, verdict }
-    const { name: target, stats } = this.target!
-    const { failure, alert, retryAfterMs } = verdict
-    stats.failed(failure)
-    this.#attemptEnded(verdict.outcome, failure, undefined)
-    const outcome = verdict.outcome === 'failure' ? 'failed' : 'neutral'
-    ;(story.records ??= []).push({ target, model: this.model, outcome, failure, retryAfterMs, error })
-    this.gear.tell(() => ({
-      type: 'attempt_failed',
-      call: this.id,
-      target,
-      model: this.model,
-      attempt,
-      failure,
-      alert,
-    }))
+    this.#failed(error, verdict, now, latencyMs)
     if (this.ended) return
     if (this.#committed) this.#interrupted(now)
     else this.#drive().attemptFailed(error, verdict, now)
+  }
+
+  #failed(error: unknown, verdict: Verdict, now: number, latencyMs?: number): void {
+    const { attempt, startedAt } = this.#attempt!
+    this.#measure(verdict.outcome, now)
+    this.#attempt = undefined
+    const story = this.#told
+    story.failure = { error, verdict, latencyMs: latencyMs ?? now - startedAt }
+    story.attemptFailed(attempt, error, verdict)
   }
 
   #interrupted(now: number): void {
@@ -360,13 +307,13 @@ export class Run<Request, Result, Part, Out> {
   /** The visit that failed is over: its one outcome is recorded. */
   endVisit(now: number): void {
     const story = this.#story
-    const failure = story?.failure
-    if (story === undefined || failure === undefined) return
+    if (story?.failure === undefined) return
+    const { error, verdict, latencyMs } = story.failure
     story.failure = undefined
-    const outcome = this.#breaker?.outcomeOf(failure.error, failure.verdict)
-    this.#hopped(outcome?.outcome ?? failure.verdict.outcome)
-    this.#record(outcome ?? outcomeOf(undefined, this.gear.notifier, failure.error, failure.verdict), now)
-    if (outcome !== undefined) this.#settle(outcome, now, now)
+    const outcome =
+      this.#breaker?.outcomeOf(error, verdict) ?? outcomeOf(undefined, this.gear.notifier, error, verdict)
+    story.visitEnded(outcome, now)
+    this.#settle(outcome, now, latencyMs)
   }
 
   #takeTicket(): void {
@@ -376,12 +323,12 @@ export class Run<Request, Result, Part, Out> {
     this.#gate = 0
   }
 
-  #settle(outcome: Outcome, now: number, startedAt: number): void {
+  #settle(outcome: Outcome, now: number, latencyMs: number): void {
     this.#takeTicket()
     const permit = this.#permit
     if (permit === undefined) return
     this.#permit = undefined
-    this.#breaker!.settle(permit, outcome, now, now - startedAt)
+    this.#breaker!.settle(permit, outcome, now, latencyMs)
   }
 
   #measure(outcome: Outcome['outcome'], now: number): void {
@@ -403,19 +350,19 @@ export class Run<Request, Result, Part, Out> {
     if (this.ended) return
     this.ended = true
     const now = this.gear.clock.now()
-    this.#cut(reason, NEUTRAL, now)
+    this.#cut(reason, 'aborted', now)
     this.#story?.driver?.tell({ type: 'caller.aborted', at: now })
     this.finish('aborted', now)
     this.reject(reason)
   }
 
-  /** Something of ours broke: this call ends, and no other. */
+  /** This call cannot go on, and no other is concerned: something of ours broke, or what it asks for cannot be. */
   fail(error: unknown): void {
     if (this.ended) return
     this.ended = true
     const now = this.gear.clock.now()
-    this.#cut(error, NEUTRAL, now)
-    this.finish('failed', now)
+    this.#cut(error, 'aborted', now)
+    this.finish(this.attempts === 0 ? 'rejected' : 'failed', now)
     this.reject(error)
   }
 
@@ -425,45 +372,41 @@ export class Run<Request, Result, Part, Out> {
     const now = this.gear.clock.now()
     const ms = this.deadlineMs ?? 0
     const error = new DeadlineExceededError(ms, { target: this.target?.name, model: this.model })
-    this.#cut(error, this.#outcomeAtDeadline(ms, now), now, 'deadline')
+    const attempt = this.#attempt
+    if (attempt !== undefined && this.#isToBlame(attempt, ms, now)) {
+      const { target, model } = attempt
+      this.#failed(new AttemptTimeoutError('timeout', ms, { target, model }), verdictOf('timeout'), now)
+      attempt.cut(error)
+      this.endVisit(now)
+    } else this.#cut(error, 'deadline', now)
     this.#story?.driver?.tell({ type: 'deadline.passed', at: now })
     this.finish('outOfTime', now)
     this.reject(error)
   }
 
   /** A caller's own hurry says nothing about the target; the switchgear's deadline does, had the attempt half of it. */
-  #outcomeAtDeadline(ms: number, now: number): Outcome {
-    const attempt = this.#attempt
-    const own = this.options.deadlineMs !== undefined
-    if (own || attempt === undefined || this.#committed || now - attempt.startedAt < ms / 2) return NEUTRAL
-    const error = new AttemptTimeoutError('timeout', ms, { target: attempt.target, model: attempt.model })
-    return { outcome: 'failure', failure: 'timeout', error }
+  #isToBlame({ startedAt }: Attempt<Request, Result, Part, Out>, ms: number, now: number): boolean {
+    return this.options.deadlineMs === undefined && !this.#committed && now - startedAt >= ms / 2
   }
 
-  #cut(reason: unknown, outcome: Outcome, now: number, why: 'aborted' | 'deadline' = 'aborted'): void {
+  /** Ends the present visit from outside; nothing is held against the target. */
+  #cut(reason: unknown, why: 'aborted' | 'deadline', now: number): void {
     const attempt = this.#attempt
+    const story = this.#story
     if (attempt !== undefined) {
-      const failure = outcome.outcome === 'failure' ? (outcome.failure ?? 'unknown') : why
-      this.#measure(outcome.outcome, now)
-      if (outcome.outcome === 'failure') this.target!.stats.failed(failure)
-      this.#attemptEnded(outcome.outcome, failure, undefined)
+      this.#measure('neutral', now)
+      story?.attemptEnded({ outcome: 'neutral', failure: why, answer: undefined })
       attempt.cut(reason)
     }
-    this.#hopped(outcome.outcome)
-    this.#record(outcome, now)
-    this.#settle(outcome, now, attempt?.startedAt ?? now)
-  }
-
-  #attemptEnded(outcome: Outcome['outcome'], failure: string | undefined, answer: unknown): void {
-    this.#tell((watch) => watch.attemptEnded({ outcome, failure, answer }))
+    story?.visitEnded(NEUTRAL, now)
+    this.#settle(NEUTRAL, now, 0)
   }
 
   /** Lets go of everything that could still fire, and reports. */
   finish(end: CallEnd, now: number): void {
     this.ended = true
     this.#attempt = undefined
-    this.options.signal?.removeEventListener('abort', this)
-    this.#deadline?.stop(this.gear)
+    this.#unbound()
     const story = this.#story
     story?.driver?.end()
     if (end === 'answered') this.gear.calls.answered++
@@ -473,14 +416,27 @@ export class Run<Request, Result, Part, Out> {
     const watched = story?.watch !== undefined
     if (report === undefined && !watched) return
     const told = this.#report(end === 'answered', now)
-    if (watched) this.#tell((watch) => watch.ended(end, told))
+    if (watched) story.callEnded(end, told)
     if (report !== undefined) this.gear.notifier.tell('report', report, told)
+  }
+
+  #unbound(): void {
+    const { gear, options } = this
+    this.#deadline?.stop(gear)
+    if (options.signal !== undefined) unlisten(options.signal, this, gear.notifier)
   }
 
   #report(ok: boolean, now: number): CallReport {
     const { target, model, attempts, startedAt } = this
-    const place = target === undefined ? -1 : (this.options.targets?.indexOf(target.name) ?? target.index)
-    const fallbackIndex = ok ? place : -1
+    const fallbackIndex = ok && target !== undefined ? this.#placeOf(target) : -1
     return { target: target?.name, model, attempts, fallbackIndex, durationMs: now - startedAt, ok }
+  }
+
+  #placeOf(target: Target<Request, Result, Part>): number {
+    const own = this.ownTargets
+    if (own === undefined) return target.index
+    const place = own.indexOf(target)
+    // one from a list for such requests stands behind the chain
+    return place < 0 ? own.length : place
   }
 }

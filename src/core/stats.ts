@@ -65,6 +65,12 @@ export interface HopCount {
 // kinds of a classifier of the user's own: a name made of each error's text must not grow for ever
 const MOST_KINDS = 100
 
+/** Counts one more of a kind; kinds beyond the hundredth count as `other`. */
+export function countKind(kinds: Map<string, number>, kind: string): void {
+  const name = kinds.has(kind) || kinds.size < MOST_KINDS ? kind : 'other'
+  kinds.set(name, (kinds.get(name) ?? 0) + 1)
+}
+
 /** Plain numbers of one target, for metrics; only ever added to. */
 export class TargetStats {
   /** Attempts by what they came to. */
@@ -79,8 +85,7 @@ export class TargetStats {
   hops: HopCount[] | undefined
 
   failed(kind: string): void {
-    const name = this.failures.has(kind) || this.failures.size < MOST_KINDS ? kind : 'other'
-    this.failures.set(name, (this.failures.get(name) ?? 0) + 1)
+    countKind(this.failures, kind)
   }
 
   hop(from: string, result: Exclude<keyof HopCount, 'from'>): void {
@@ -111,7 +116,7 @@ export class CallStats {
   outOfTime = 0
 }
 
-/** Every breaker that exists, every target, and all calls. */
+/** Every circuit that was used or would refuse, every target, and all calls. */
 export interface GearStats {
   readonly calls: CallStats
   /** Calls under way. */

@@ -1,9 +1,10 @@
 import type { Verdict } from '../classify/verdict.ts'
 import { Attempt } from './attempt.ts'
+import { reasonOf, unlisten } from './caller-signal.ts'
 import { StreamInterruptedError } from './errors.ts'
 import type { Limit } from './errors.ts'
-import { TimeLimit } from './limits.ts'
 import { sizeOf } from './part-size.ts'
+import { ReadLimit } from './read-limit.ts'
 import type { PartKind } from './target-options.ts'
 
 // what is held back before the first content; then the stream commits all the same
@@ -39,29 +40,23 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
   #read: PendingRead<Part> | undefined
   /** What the reader is told once it has all that came before. */
   #broken: (() => unknown) | undefined
-  /** How long reads have waited since the last sign of life, keep-alives apart. */
-  #idledMs = 0
-  #idleSince: number | undefined
-  #idleTimer: unknown
-  readonly #firstContent = new TimeLimit(() => this.timeOut('first_content_timeout', this.on.firstContent))
-  readonly #idle = new TimeLimit(() => this.#idled())
+  /** Until the first content, then from one part to the next. */
+  readonly #patience = new ReadLimit(this.run.gear.clock, () => this.#waitedTooLong())
 
   override begin(): void {
     this.on.timeout?.add(this)
-    this.on.firstContent?.begin(this.#firstContent, this.startedAt)
+    this.#patience.begin(this.on.firstContent, this.startedAt)
     const { stream } = this.on.options
     if (stream === undefined)
       return this.fail(new TypeError(`'${this.target}' has no stream; it can only answer in one piece.`))
-    let opening: AsyncIterable<Part> | PromiseLike<AsyncIterable<Part>>
     try {
-      opening = stream(this.run.request, this)
+      Promise.resolve(stream(this.run.request, this)).then(
+        (parts) => this.#opened(parts),
+        (error: unknown) => this.fail(error),
+      )
     } catch (error) {
-      return this.fail(error)
+      this.fail(error)
     }
-    Promise.resolve(opening).then(
-      (parts) => this.#opened(parts),
-      (error: unknown) => this.fail(error),
-    )
   }
 
   #opened(parts: AsyncIterable<Part>): void {
@@ -75,16 +70,14 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
   }
 
   #pull(): void {
-    let next: Promise<IteratorResult<Part, unknown>>
     try {
-      next = Promise.resolve(this.#iterator!.next())
+      Promise.resolve(this.#iterator!.next()).then(
+        (step) => this.#step(step),
+        (error: unknown) => this.#failedToRead(error),
+      )
     } catch (error) {
-      return this.#failedToRead(error)
+      this.#failedToRead(error)
     }
-    next.then(
-      (step) => this.#step(step),
-      (error: unknown) => this.#failedToRead(error),
-    )
   }
 
   #step(step: IteratorResult<Part, unknown>): void {
@@ -125,7 +118,8 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
         : this.fail(new StreamInterruptedError(0, { ...this.#names, cause: part }))
     if (kind === 'terminal') return this.#complete(part)
     if (kind === 'content') this.#hasContent()
-    if (this.#committed) return this.#deliver(part, kind !== 'keepalive')
+    if (this.#committed)
+      return this.#deliver(part, kind !== 'keepalive' && this.#firstContentMs !== undefined)
     if (kind !== 'keepalive') this.#hold(part)
     if (kind === 'content' || this.#held.length >= MOST_PARTS || this.#heldBytes >= MOST_BYTES) this.#commit()
     else this.#pull()
@@ -140,13 +134,13 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     const now = this.run.gear.clock.now()
     this.run.renew(now)
     if (this.#firstContentMs !== undefined) return
-    this.#firstContentMs = now - this.startedAt
+    this.#firstContentMs = this.#patience.waitedMs(now)
     this.on.stats.firstContent.add(this.#firstContentMs)
-    this.#firstContent.queue?.remove(this.#firstContent)
   }
 
   #commit(): void {
     this.#committed = true
+    this.#patience.end(this.#firstContentMs !== undefined)
     this.run.streamCommitted(this)
   }
 
@@ -162,21 +156,22 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
 
   /** The call has ended, its parts have not: whoever reads on can still hang up. */
   #followCaller(): void {
-    this.run.options.signal?.addEventListener('abort', this)
+    const { gear, options } = this.run
+    gear.notifier.guard('the signal', () => options.signal?.addEventListener('abort', this))
   }
 
   #unfollow(): void {
-    this.run.options.signal?.removeEventListener('abort', this)
+    unlisten(this.run.options.signal, this, this.run.gear.notifier)
   }
 
   /** The caller has hung up on an answer that is complete and not read to its end. */
   handleEvent(): void {
-    this.#break(() => this.run.options.signal?.reason)
+    this.#break(() => reasonOf(this.run.options.signal))
   }
 
   /** Nothing comes any more. */
   #finish(): void {
-    this.#stopIdle()
+    this.#patience.end(true)
     this.#unfollow()
     this.#read?.resolve(DONE)
   }
@@ -192,9 +187,7 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
   }
 
   #deliver(part: Part, signOfLife = true): void {
-    if (signOfLife) this.#idledMs = 0
-    else if (this.#idleSince !== undefined) this.#idledMs += this.run.gear.clock.now() - this.#idleSince
-    this.#stopIdle()
+    this.#patience.end(signOfLife)
     this.#delivered++
     this.#read?.resolve({ done: false, value: part })
   }
@@ -215,32 +208,17 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
           then(value)
         }
       this.#read = { resolve: over(resolve), reject: over(reject) }
-      if (this.#firstContentMs !== undefined) this.#watchIdle()
+      const limit = this.#firstContentMs === undefined ? this.on.firstContent : this.on.idle
+      this.#patience.begin(limit, this.run.gear.clock.now())
       this.#pull()
     })
   }
 
-  /** Only a pending read counts: the time a reader takes is not the target's, and a keep-alive is no sign of life. */
-  #watchIdle(): void {
-    const { clock } = this.run.gear
-    const queue = this.on.idle
-    if (queue === undefined) return
-    this.#idleSince = clock.now()
-    if (this.#idledMs === 0) return queue.begin(this.#idle, this.#idleSince)
-    this.#idleTimer = clock.setTimeout(() => this.#idled(), queue.ms - this.#idledMs)
-  }
-
-  #stopIdle(): void {
-    this.#idle.end()
-    if (this.#idleTimer !== undefined) this.run.gear.clock.clearTimeout(this.#idleTimer)
-    this.#idleTimer = undefined
-    this.#idleSince = undefined
-  }
-
-  #idled(): void {
-    if (!this.#completed) return this.timeOut('idle_timeout', this.on.idle)
+  #waitedTooLong(): void {
     // the answer is complete; what hangs on behind it is nobody's failure
-    this.release()
+    if (this.#completed) return this.release()
+    if (this.#firstContentMs === undefined) this.timeOut('first_content_timeout', this.on.firstContent)
+    else this.timeOut('idle_timeout', this.on.idle)
   }
 
   get #names() {
@@ -264,8 +242,10 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
 
   #interrupt(error: unknown, verdict: Verdict): void {
     if (this.ended) return
+    // what the target took for it is the time to its first content, or the time that it was waited for
+    const latencyMs = this.#firstContentMs ?? this.#patience.waitedMs(this.run.gear.clock.now())
     this.end()
-    this.run.attemptFailed(error, verdict)
+    this.run.attemptFailed(error, verdict, latencyMs)
     this.#break(() => new StreamInterruptedError(this.#delivered, { ...this.#names, cause: error }))
   }
 
@@ -283,8 +263,7 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
 
   protected override end(): void {
     super.end()
-    this.#firstContent.end()
-    this.#stopIdle()
+    this.#patience.end(true)
   }
 
   /** The reader wants no more: the source is told, too. */

@@ -2,9 +2,9 @@ import type { Verdict } from '../classify/verdict.ts'
 import type { SavedCircuit } from '../../machines/breaker-events.ts'
 import type { WhenAllOpen } from '../../machines/chain-events.ts'
 import type { OnStateChange } from './breaker-options.ts'
+import type { RegistryLimits } from './buckets.ts'
 import type { RuntimeOptions } from './create-breaker.ts'
 import { ConfigError } from './errors.ts'
-import type { RegistryLimits } from './registry.ts'
 import type { TargetOptions } from './target-options.ts'
 import type { Transition } from './transition.ts'
 import {
@@ -41,7 +41,7 @@ export interface CallReport {
   readonly model: string | undefined
   /** Requests sent, over all targets. */
   readonly attempts: number
-  /** The answering target's place in the chain; 0 = the primary, −1 = nobody answered. */
+  /** The answering target's place in the chain, or behind it; 0 = the primary, −1 = nobody answered. */
   readonly fallbackIndex: number
   readonly durationMs: number
   readonly ok: boolean
@@ -64,7 +64,10 @@ export interface CallOptions {
   readonly targets?: readonly string[]
   /** Once a target was asked, nobody else is; a refusal still passes on. Default false. */
   readonly noFallback?: boolean
-  /** Asks the first target even where its circuit refuses; what comes of it is counted and decides nothing. Default false. */
+  /**
+   * Asks the first target even where its circuit refuses: once, and what comes of it is counted and decides nothing.
+   * Default false.
+   */
   readonly bypassCircuit?: boolean
   /** For the whole call, in ms. Default: the switchgear's. */
   readonly deadlineMs?: number
@@ -168,18 +171,20 @@ export function resolveBudget(option: SwitchgearOptions['retryBudget'] = {}): [n
   ]
 }
 
-/** Checks a list of special fallbacks against the names of the targets. */
+/** Checks a list of special fallbacks against the names of the targets; a copy, as the list is its owner's. */
 export function checkLists(
   path: string,
   lists: Readonly<Record<string, readonly string[]>> = {},
   names: ReadonlySet<string>,
 ): Readonly<Record<string, readonly string[]>> {
-  for (const [from, list] of Object.entries(checkObject(path, lists))) {
-    for (const name of [from, ...checkList(`${path}.${from}`, list)]) {
+  const checked = Object.keys(checkObject(path, lists)).map((from) => {
+    const list = [...checkList(`${path}.${from}`, lists[from])] as string[]
+    for (const name of [from, ...list]) {
       if (typeof name === 'string' && names.has(name)) continue
       const hint = `Known targets: ${[...names].join(', ')}.`
       throw new ConfigError(`${path} names '${name}', which is no target.`, { path: `${path}.${from}`, hint })
     }
-  }
-  return lists
+    return [from, list] as const
+  })
+  return Object.fromEntries(checked)
 }

@@ -5,17 +5,18 @@ import type { BreakerStatus } from './breaker-status.ts'
 import type { CallObserver } from './call-observer.ts'
 import { CallStream } from './call-stream.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
-import { ConfigError, SwitchgearError } from './errors.ts'
+import { ConfigError } from './errors.ts'
 import type { Explanation } from './explain.ts'
+import type { Frame } from './frame.ts'
 import { Gear } from './gear.ts'
-import type { Heard } from './gear.ts'
+import type { Heard } from './heard.ts'
 import type { SupervisorRef } from './host.ts'
 import type { CommandOptions } from './operator.ts'
 import { Run } from './run.ts'
 import type { GearStats } from './stats.ts'
 import type { CallOptions, SwitchgearOptions, SwitchgearRules } from './switchgear-options.ts'
 import type { Target } from './target.ts'
-import { checkKeys, didYouMean } from './validate.ts'
+import { checkFunction, checkKeys, checkMethods, checkWord, cut, didYouMean } from './validate.ts'
 
 /** Which circuit: by place or name, and by model where the target isolates. Default: the primary. */
 export interface TargetSelector {
@@ -38,10 +39,10 @@ const NO_OPTIONS: CallOptions = Object.freeze({})
 
 /** Targets in breakers, and the chain over them. Made by {@link createSwitchgear}. */
 export class Switchgear<Request, Result, Part> {
-  #gear: Gear<Request, Result, Part>
+  readonly #frame: Frame<Gear<Request, Result, Part>>
 
-  constructor(gear: Gear<Request, Result, Part>) {
-    this.#gear = gear
+  constructor({ frame }: Gear<Request, Result, Part>) {
+    this.#frame = frame
   }
 
   /**
@@ -53,7 +54,7 @@ export class Switchgear<Request, Result, Part> {
    * @throws the caller's own reason when `signal` aborts
    */
   call(request: Request, options: CallOptions = NO_OPTIONS): Promise<Result> {
-    const gear = this.#gear
+    const gear = this.#frame.gear
     const obstacle = gear.obstacleTo(options)
     if (obstacle !== undefined) return Promise.reject(obstacle.error)
     return new Promise((resolve, reject) => {
@@ -70,7 +71,7 @@ export class Switchgear<Request, Result, Part> {
    * @throws StreamInterruptedError, into the reader, when the stream breaks after its first content
    */
   stream(request: Request, options: CallOptions = NO_OPTIONS): AsyncIterableIterator<Part, undefined> {
-    return new CallStream(this.#gear, request, options)
+    return new CallStream(this.#frame.gear, request, options)
   }
 
   /** undefined = the target has no breaker. @throws RangeError for an unknown target */
@@ -80,7 +81,7 @@ export class Switchgear<Request, Result, Part> {
 
   /** Every target in order of declaration. */
   getCircuitStates(model?: string): TargetState[] {
-    return this.#gear.targets.map((target) => ({
+    return this.#frame.gear.targets.map((target) => ({
       provider: target.name,
       index: target.index,
       isFallback: target.index > 0,
@@ -122,62 +123,68 @@ export class Switchgear<Request, Result, Part> {
     this.#breaker(target)?.close(options)
   }
 
-  /** Hears what happens, after the commit; what a listener throws is logged. Returns the way to stop. */
+  /**
+   * Hears what happens, after the commit; what a listener throws is logged. Returns the way to stop.
+   *
+   * @throws ConfigError for an unknown event, or what is no function
+   */
   on<E extends keyof Heard>(event: E, listener: (told: Heard[E]) => void): () => void {
-    const { listeners } = this.#gear
-    if (!Object.hasOwn(listeners, event)) {
-      const hint = didYouMean(event, Object.keys(listeners))
-      throw new ConfigError(`Unknown event '${event}'.`, { hint })
-    }
-    listeners[event].add(listener)
-    return () => listeners[event].delete(listener)
+    const { listeners } = this.#frame
+    checkWord('event', event, Object.keys(listeners))
+    checkFunction('listener', listener ?? null)
+    // the same function may listen twice, and stop once
+    const own = (told: Heard[E]) => listener(told)
+    listeners[event].add(own)
+    return () => listeners[event].delete(own)
   }
 
   /**
    * Looks on at every call from now on, for traces. Returns the way to stop.
    *
-   * @throws ConfigError when somebody does already
+   * @throws ConfigError when somebody does already, or for what has no `begin`
    */
   observe(observer: CallObserver): () => void {
-    const gear = this.#gear
-    if (gear.observer !== undefined) {
+    const frame = this.#frame
+    checkMethods('observer', observer ?? null, ['begin'])
+    if (frame.observer !== undefined) {
       throw new ConfigError('The calls are observed already.', { hint: 'Stop the other observer first.' })
     }
-    gear.observer = observer
+    frame.observer = observer
     return () => {
-      if (gear.latest.observer === observer) gear.latest.observer = undefined
+      if (frame.observer === observer) frame.observer = undefined
     }
   }
 
   /** The XState root actor, for inspection. */
   get supervisor(): SupervisorRef {
-    return this.#gear.supervisor
+    return this.#frame.buckets.supervisor
   }
 
   /**
-   * Puts other targets and rules in force. Calls under way end as they began; circuits whose options did not change go
-   * on with all they have counted, those with other options go on in their state under the new ones.
+   * Puts other targets and rules in force, all of them or none. Circuits go on in their state: with all they have counted
+   * where their rules decide as before, counting from zero where they do not. Calls under way end on the targets that
+   * they began with, and ask the circuits that are in force for them; those of a target that is gone go with its last call.
    *
    * @throws RangeError, ConfigError for options that are refused; then everything stays as it was
+   * @throws SwitchgearError when there is no room for their circuits, or after close(); the same
    */
   reconfigure(options: SwitchgearRules<Request, Result, Part>): void {
-    if (this.#gear.closed) throw new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.')
-    this.#gear = new Gear(options, this.#gear)
+    new Gear(options, this.#frame).takeCharge()
   }
 
   /** Plain numbers of every breaker and target, for metrics; only ever added to. */
   stats(): GearStats {
-    return this.#gear.stats()
+    return this.#frame.gear.stats()
   }
 
   /** Every circuit as it would survive a restart; give it back as the option `snapshots`. */
   snapshots(): Record<string, SavedCircuit> {
-    return this.#gear.buckets.snapshots()
+    return this.#frame.buckets.snapshots()
   }
 
   /** Refuses new calls, waits for the running ones, then lets go of every timer and actor. */
   close(): Promise<void> {
-    return this.#gear.close()
+    return this.#frame.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -189,12 +196,12 @@ export class Switchgear<Request, Result, Part> {
     read: (breaker: CircuitBreaker | undefined) => T,
   ): T | undefined {
     const [target, model] = this.#select(selector)
-    return target.rules === undefined ? undefined : read(target.peekBreaker(model))
+    return target.circuit?.look(model, read)
   }
 
   #breaker(selector: TargetSelector | undefined): CircuitBreaker | undefined {
     const [target, model] = this.#select(selector)
-    return this.#gear.closed ? target.peekBreaker(model) : target.breakerFor(model)
+    return this.#frame.closed ? target.peekBreaker(model) : target.breakerFor(model)
   }
 
   #select(selector: TargetSelector = {}): [Target<Request, Result, Part>, string | undefined] {
@@ -203,19 +210,19 @@ export class Switchgear<Request, Result, Part> {
     const target = this.#find(index, name)
     if (model !== undefined && !target.isolates) {
       const text = `model '${model}' has no effect: '${target.name}' does not isolate by model`
-      this.#gear.notifier.guard('the logger', () =>
-        this.#gear.notifier.logger.warn({ target: target.name, model }, text),
+      this.#frame.notifier.guard('the logger', () =>
+        this.#frame.notifier.logger.warn({ target: target.name, model }, text),
       )
     }
     return [target, target.modelFor(model)]
   }
 
   #find(index: number | undefined, name: string | undefined): Target<Request, Result, Part> {
-    const { targets, byName } = this.#gear
+    const { targets, byName } = this.#frame.gear
     if (name !== undefined) {
       const target = byName.get(name)
       if (target === undefined) {
-        throw new RangeError(`There is no target '${name}'. ${didYouMean(name, [...byName.keys()])}`)
+        throw new RangeError(`There is no target '${cut(name)}'. ${didYouMean(name, [...byName.keys()])}`)
       }
       if (index !== undefined && target.index !== index) {
         throw new RangeError(`'${name}' has the index ${target.index}, not ${index}; give one of the two.`)

@@ -53,7 +53,7 @@ export interface TargetOptions<Request = unknown, Result = unknown, Part = unkno
   readonly retry?: RetryOptions
   /** Until the promise settles or the first part comes. > 0. Default 60 000. */
   readonly timeoutMs?: number
-  /** Until the first content part of a stream. > 0. Default 30 000. */
+  /** Until the first content part of a stream, the reader's own time apart. > 0. Default 30 000. */
   readonly firstContentTimeoutMs?: number
   /** Between two parts of a stream after the first content, while a read is pending. > 0. Default 30 000. */
   readonly idleTimeoutMs?: number

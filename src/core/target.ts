@@ -4,11 +4,11 @@ import { resolveBreaker } from './breaker-options.ts'
 import type { CircuitBreaker } from './circuit-breaker.ts'
 import { ConfigError } from './errors.ts'
 import type { LimitQueue, Limits } from './limits.ts'
-import type { Buckets } from './registry.ts'
 import { TargetStats } from './stats.ts'
+import type { TargetCircuit } from './target-circuit.ts'
 import { TARGET_KEYS } from './target-options.ts'
 import type { TargetOptions } from './target-options.ts'
-import { checkFunction, checkKeys, checkList, checkNumber, checkWord, given } from './validate.ts'
+import { checkFunction, checkKeys, checkList, checkName, checkNumber, checkWord, given } from './validate.ts'
 
 const LIMIT = { min: 0, above: true, infinite: true }
 
@@ -28,8 +28,8 @@ export class Target<Request, Result, Part> {
   readonly rules: ResolvedBreaker | undefined
   readonly bucket: string
   readonly isolates: boolean
-  #shared: CircuitBreaker | undefined
-  #buckets: Buckets | undefined
+  /** Where its circuit is found; undefined = it has none. */
+  circuit: TargetCircuit | undefined
 
   constructor(options: TargetOptions<Request, Result, Part>, index: number, limits: Limits) {
     const path = `targets[${index}]`
@@ -56,14 +56,6 @@ export class Target<Request, Result, Part> {
     this.isolates = this.rules?.isolateByModel === true
   }
 
-  /** Gives the target its breaker, with the rules in force for its bucket. */
-  join(buckets: Buckets, rules: ResolvedBreaker): void {
-    this.#buckets = buckets
-    if (!this.isolates) this.#shared = buckets.obtain(this.bucket, rules, undefined, true)
-    this.#rules = rules
-  }
-  #rules: ResolvedBreaker | undefined
-
   /** The model that this target is asked for when the caller asks for `wanted`. */
   modelFor(wanted: string | undefined): string | undefined {
     const own = this.options.model
@@ -72,19 +64,12 @@ export class Target<Request, Result, Part> {
 
   /** The breaker for a resolved model; undefined where the target has none. */
   breakerFor(model: string | undefined): CircuitBreaker | undefined {
-    if (this.#shared !== undefined) return this.#shared
-    if (this.#buckets === undefined || this.#rules === undefined) return undefined
-    return this.#buckets.obtain(this.bucketFor(model), this.#rules, model)
+    return this.circuit?.breakerFor(model)
   }
 
-  /** The same, without making one; a saved circuit counts as made. */
+  /** The same, without making one. */
   peekBreaker(model: string | undefined): CircuitBreaker | undefined {
-    if (this.#buckets?.hasSaved(this.bucketFor(model)) === true) return this.breakerFor(model)
-    return this.#shared ?? this.#buckets?.peek(this.bucketFor(model))
-  }
-
-  bucketFor(model: string | undefined): string {
-    return this.isolates ? `${this.bucket}/${model ?? ''}` : this.bucket
+    return this.circuit?.peek(model)
   }
 }
 
@@ -108,12 +93,7 @@ function checkTarget(path: string, options: Unchecked): void {
     })
   }
   for (const key of ['name', 'bucket', 'model'] as const) {
-    const value: unknown = options[key]
-    if (value === undefined || (typeof value === 'string' && value !== '' && value !== '__proto__')) continue
-    throw new ConfigError(`${path}.${key} is ${JSON.stringify(value)}.`, {
-      path: `${path}.${key}`,
-      hint: 'Give a name.',
-    })
+    if (options[key] !== undefined) checkName(`${path}.${key}`, options[key])
   }
   if (options.nonRetryableStatus !== undefined)
     checkList(`${path}.nonRetryableStatus`, options.nonRetryableStatus)

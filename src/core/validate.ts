@@ -12,7 +12,19 @@ export interface Range {
   readonly infinite?: boolean
 }
 
-const show = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value))
+// longer ones are neither read nor compared letter by letter
+const LONGEST_NAME = 100
+
+/** A name of somebody else's, cut where nobody would read on. */
+export const cut = (name: string) => (name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}…`)
+
+/** A value as an error shows it; whatever it is. */
+function show(value: unknown): string {
+  if (typeof value === 'string') return `'${cut(value)}'`
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  if (typeof value === 'object' && value !== null) return 'an object'
+  return typeof value === 'function' ? 'a function' : String(value)
+}
 
 function rangeInWords({ min, max, above, integer, infinite }: Range): string {
   const noun = integer === true ? 'an integer' : 'a number'
@@ -56,6 +68,12 @@ export function checkObject(path: string, value: unknown): Record<string, unknow
   throw new ConfigError(`${path || 'options'} is ${show(value)}; it must be an object.`, { path })
 }
 
+/** The name, or a ConfigError; `__proto__` is lost as the key of an object. */
+export function checkName(path: string, value: unknown): string {
+  if (typeof value === 'string' && value !== '' && value !== '__proto__') return value
+  throw new ConfigError(`${path} is ${show(value)}.`, { path, hint: 'Give a name.' })
+}
+
 /** The list, or a ConfigError. */
 export function checkList(path: string, value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
@@ -80,13 +98,14 @@ export function checkKeys(path: string, value: unknown, keys: readonly string[])
   for (const key of Object.keys(options)) {
     if (keys.includes(key)) continue
     const at = path === '' ? key : `${path}.${key}`
-    throw new ConfigError(`Unknown option ${at}.`, { path: at, hint: didYouMean(key, keys) })
+    throw new ConfigError(`Unknown option ${cut(at)}.`, { path: at, hint: didYouMean(key, keys) })
   }
   return options
 }
 
 /** "Did you mean …" for a misspelt name, or the list of the right ones. */
 export function didYouMean(wrong: string, right: readonly string[]): string {
+  if (wrong.length > LONGEST_NAME) return `Known: ${right.join(', ')}.`
   const nearest = [...right].sort((a, b) => leven(wrong, a) - leven(wrong, b))[0]
   // two letters of a short word are another word
   const most = wrong.length < 4 ? Math.min(1, wrong.length - 1) : Math.max(2, wrong.length / 3)

@@ -307,6 +307,22 @@ describe('whole answers', () => {
     expect(classify).toHaveBeenCalledTimes(2)
     expect(shouldCount.mock.calls[1]?.[0]).toMatchObject({ status: 401 })
   })
+
+  it('gives a probe’s slot back although the verdict of user code throws when it is read', async () => {
+    const verdict = {
+      outcome: 'failure',
+      get failure(): string {
+        throw new Error('failure')
+      },
+    }
+    const send = () => Promise.reject(new Error('net'))
+    const fetch = guarded({ classify: () => verdict as never }, send)
+    const breaker = fetch.registry.get(host())
+    breaker.open()
+    clock.advance(30_000)
+    await expect(chat(fetch, 'ok')).rejects.toThrow('net')
+    expect(breaker.getStatus()).toMatchObject({ state: 'open', probes: { inFlight: 0 } })
+  })
 })
 
 describe('connections, limits and aborts', () => {
@@ -428,6 +444,26 @@ describe('connections, limits and aborts', () => {
       { interval: 5 },
     )
     expect(getEventListeners(signal, 'abort')).toHaveLength(0)
+  })
+})
+
+describe('the latency of a stream that breaks', () => {
+  it('runs to its first content: what comes after is the reader’s time, too', async () => {
+    const clock = new VirtualClock(1)
+    let source!: ReadableStreamDefaultController<Uint8Array>
+    const body = new ReadableStream<Uint8Array>({ start: (controller) => void (source = controller) })
+    const answer = canned(body, { headers: { 'content-type': 'text/event-stream' } })
+    const tripping = { kind: 'latency', windowMs: 60_000, minCalls: 1, slowMs: 5000, slowRatio: 1 } as const
+    using fetch = breakerFetch(answer, { clock, tripping })
+    const response = await fetch('http://provider.test/v1/chat/completions', { method: 'POST', body: '{}' })
+    const reader = response.body!.getReader()
+    source.enqueue(new TextEncoder().encode('data: {"choices":[{"delta":{"content":"a"}}]}\n\n'))
+    await reader.read()
+    clock.advance(10_000)
+    source.error(new Error('cut'))
+    await expect(reader.read()).rejects.toThrow()
+    const breaker = fetch.registry.get('provider.test')
+    expect([breaker.stats.failure, breaker.state]).toEqual([1, 'closed'])
   })
 })
 
@@ -590,5 +626,28 @@ describe('refusals and buckets', () => {
     } finally {
       vi.unstubAllGlobals()
     }
+  })
+})
+
+describe('odd arguments', () => {
+  // A RequestInit may be any object with these members, a Request, too (WHATWG fetch); the copy by `{...init}` drops what
+  // stands on its prototype, so that a POST goes out as a GET without body.
+  it('a Request given as init keeps its method and body', async () => {
+    let sent: RequestInit | undefined
+    const send = (_input: unknown, init?: RequestInit) => {
+      sent = init
+      return Promise.resolve(new Response('ok'))
+    }
+    const init = new Request('http://other.test/', { method: 'POST', body: 'hello' })
+    await breakerFetch(send, { clock: new VirtualClock(1) })('http://provider.test/v1', init)
+    expect(sent).toMatchObject({ method: 'POST', body: expect.anything() })
+  })
+
+  // §3.9: the same name is refused everywhere else.
+  it('the registry of fetch refuses __proto__ as every other does', () => {
+    const { registry } = breakerFetch(() => Promise.resolve(new Response('ok')), {
+      clock: new VirtualClock(1),
+    })
+    expect(() => registry.get('__proto__')).toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }))
   })
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { CallObserver, CallWatch } from '../../src/core/call-observer.ts'
 import type { FailedAttempt } from '../../src/core/switchgear-options.ts'
 import type { HeldCircuit } from '../../src/core/transition.ts'
+import { fate } from '../support/fate.ts'
 import { answer, failing, never, rig, status } from '../support/rig.ts'
 import type { Target } from '../support/rig.ts'
 
@@ -131,6 +132,23 @@ describe('an observer', () => {
     expect(asked).toBe(1)
   })
 
+  // §9: a caller's abort ends everything
+  it('that aborts the call ends it, and hears so', async () => {
+    let asked = 0
+    const { gear } = rig([{ ...up, invoke: () => Promise.resolve(`answer ${++asked}`) }])
+    const { seen, observer } = witness()
+    const controller = new AbortController()
+    gear.observe({
+      begin(call) {
+        controller.abort('stop')
+        return observer.begin(call)
+      },
+    })
+    expect(await fate(gear.call('x', { signal: controller.signal }))).toEqual({ error: 'stop' })
+    expect(seen).toEqual(['begin call-1', 'aborted undefined false'])
+    expect(asked).toBe(0)
+  })
+
   it('is the only one, until it stops; a reconfiguration keeps it', async () => {
     const { gear } = rig([up])
     const { seen, observer } = witness()
@@ -173,5 +191,18 @@ describe('what can be listened to besides transitions', () => {
     })
     expect(await gear.call('hi')).toBe('yes')
     expect(failed).toMatchObject([{ target: 'a', failure: 'auth', alert: true, attempt: 1, call: 'call-1' }])
+  })
+
+  // one that the deadline cut counts as a timeout, so it is told as one
+  it('also one that the deadline cut: numbers and events agree', async () => {
+    const { gear, clock } = rig([{ ...up, invoke: never }], { deadlineMs: 1000 })
+    const heard: string[] = []
+    gear.on('failure', ({ failure }) => heard.push(failure))
+    const call = gear.call('x')
+    clock.advance(1000)
+    expect(await fate(call)).toMatchObject({ error: { code: 'ERR_DEADLINE_EXCEEDED' } })
+    expect(heard).toEqual(['timeout'])
+    expect([...gear.stats().targets[0]!.stats.failures]).toEqual([['timeout', 1]])
+    expect(gear.getFailureBreakdown()).toEqual({ timeout: 1 })
   })
 })

@@ -6,6 +6,7 @@ import {
   CircuitOpenError,
   DeadlineExceededError,
   FallbackExhaustedError,
+  createBreaker,
   createSwitchgear,
 } from '../../src/index.ts'
 import type {
@@ -587,6 +588,48 @@ describe('what decides', () => {
     expect(gear.getStatus()?.consecutiveFailures).toBe(1)
   })
 
+  // §6 "Slow means latencyMs > slowMs; failures are samples of a latency window too"
+  it.each([
+    ['slow', 5000, 'open'],
+    ['quick', 500, 'closed'],
+  ])('a failure that took long is %s for the latency rule', async (_what, timeoutMs, state) => {
+    const tripping = {
+      kind: 'latency',
+      windowMs: 60_000,
+      minCalls: 2,
+      slowMs: 1000,
+      slowRatio: 0.5,
+    } as const
+    const { gear, clock } = setUp([
+      { name: 'a', invoke: never, timeoutMs, maxRetries: 0, circuitBreaker: { tripping } },
+    ])
+    for (let i = 0; i < 3; i++) {
+      const call = inBackground(gear.call('x'))
+      clock.advance(timeoutMs)
+      await errorOf(call)
+    }
+    expect(gear.getCircuitState()).toBe(state)
+  })
+
+  it('shouldCount is asked of an attempt that the deadline cut as of any other timeout', async () => {
+    const asked: string[] = []
+    const shouldCount = (_error: unknown, { failure }: { failure: string }) => {
+      asked.push(failure)
+      return false
+    }
+    const { gear, clock } = setUp(
+      [{ name: 'a', invoke: never, circuitBreaker: { threshold: 1, shouldCount } }],
+      {
+        deadlineMs: 1000,
+      },
+    )
+    const call = inBackground(gear.call('x'))
+    clock.advance(1000)
+    await errorOf(call)
+    expect(asked).toEqual(['timeout'])
+    expect(gear.getCircuitState()).toBe('closed')
+  })
+
   it('a visit whose circuit has moved meanwhile stops retrying', async () => {
     let asked = 0
     const { gear, clock } = setUp(
@@ -928,6 +971,18 @@ describe('bounds', () => {
       expect(unhandled).toEqual([])
     },
   )
+
+  // a kind made of each error's text must not grow for ever
+  it('a breaker counts a hundred kinds of failure, and the rest as one', () => {
+    const breaker = createBreaker({ clock: new VirtualClock(1), threshold: Infinity })
+    for (let i = 0; i < 500; i++) {
+      const permit = breaker.tryAcquire()
+      if (permit.admitted) breaker.settle(permit, { outcome: 'failure', failure: `kind ${i}` })
+    }
+    const kinds = breaker.getFailureBreakdown()
+    expect(Object.keys(kinds)).toHaveLength(101)
+    expect(kinds['other']).toBe(400)
+  })
 
   it('the retry budget bounds the retries of the whole chain, never a first visit', async () => {
     const asked: string[] = []

@@ -95,10 +95,10 @@ const CASES: Record<string, Bounds> = {
     ...{ fault: 'fails', breaker: { threshold: 3, cooldownMs: 10 * SECOND } },
     ...{ opensWithinMs: 3500, budget: 21 + 90, recoversWithinMs: 12 * SECOND },
   },
-  // the preset doubles its cooldown up to 5 min, with jitter, and wants two successes
+  // ten visits in a row, begun within 5 s; the preset doubles its cooldown up to 2 min, with jitter, and wants two successes
   'that answers 503, with the preset for LLMs': {
     ...{ fault: 'fails', breaker: llmDefaults },
-    ...{ opensWithinMs: 4500, budget: 40, recoversWithinMs: 302 * SECOND },
+    ...{ opensWithinMs: 7000, budget: 54, recoversWithinMs: 122 * SECOND },
   },
 }
 

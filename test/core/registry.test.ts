@@ -43,6 +43,13 @@ describe('a name', () => {
     })
   })
 
+  it('with options that come to the same is the same breaker', () => {
+    const { registry } = setUp({ cooldownMs: 10 })
+    const breaker = registry.get('a', { threshold: 1, degradation: { at: 0.6 } })
+    const same = { threshold: 1, cooldownMs: 10, halfOpenProbes: undefined, degradation: { at: undefined } }
+    expect(registry.get('a', same as never)).toBe(breaker)
+  })
+
   it('its own options win over the defaults; wrong ones name it', () => {
     const { registry } = setUp({ threshold: 3, cooldownMs: 10 })
     expect(registry.get('a', { threshold: 7 }).options.policy).toMatchObject({

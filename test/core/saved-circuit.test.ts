@@ -23,14 +23,21 @@ describe('a saved circuit', () => {
     ['version', [2, undefined]],
     ['state', ['ajar', undefined]],
     ['hold', [true, {}, { until: 'soon', by: 'a', reason: '' }]],
-    ['generation', ['abc', NaN, null, -1, 1.5, undefined]],
+    // one that cannot grow fences nothing off
+    ['generation', ['abc', NaN, null, -1, 1.5, undefined, Number.MAX_SAFE_INTEGER]],
     ['reopens', ['1', null, -1]],
     ['cause', ['x', null, undefined]],
     ['since', [NaN, 'now', undefined]],
-    ['openedAt', ['abc', undefined]],
+    // no Date can tell it
+    ['openedAt', ['abc', undefined, -1e300]],
     ['cooldownMs', ['abc', NaN]],
     ['openUntil', ['abc', null, undefined, NaN]],
   ]
+  it('of a trial that is held is refused: it would come back closed', () => {
+    const held = { state: 'half-open', hold: { until: null, by: 'ada', reason: '' }, openUntil: null }
+    expect(() => restored({ ...saved(), ...held })).toThrow('snapshot.hold')
+  })
+
   it.each(broken.flatMap(([field, values]) => values.map((value) => [field, value] as const)))(
     'with %s = %j is refused by the name of the field',
     (field, value) => {

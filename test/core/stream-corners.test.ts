@@ -362,6 +362,42 @@ describe('after the first content', () => {
     expect(source.reads).toBe(2)
   })
 
+  // one call a stream, whoever reads on and from wherever
+  it('a read from within the first one waits for it and begins no second call', async () => {
+    const { gear, clock } = setUp([
+      { name: 'a', stream: () => parts('one', 'two'), circuitBreaker: { cooldownMs: 1000 } },
+    ])
+    gear.openCircuit()
+    clock.dropTimers()
+    clock.advance(1000)
+    const stream = gear.stream('x')
+    let again: Promise<unknown> | undefined
+    gear.on('transition', () => (again ??= stream.next()))
+    expect(await stream.next()).toEqual({ done: false, value: 'one' })
+    expect(await again).toEqual({ done: false, value: 'two' })
+    await stream.next()
+    expect(gear.stats().calls).toMatchObject({ answered: 1, refused: 0 })
+  })
+
+  it('a read from within a later one waits for it', async () => {
+    const source = new Source()
+    const { gear } = setUp([{ name: 'a', ...source.target }])
+    const stream = gear.stream('x')
+    const first = stream.next()
+    source.part('one')
+    await first
+    let again: Promise<unknown> | undefined
+    const next = source.next.bind(source)
+    source.next = () => {
+      again ??= stream.next()
+      return next()
+    }
+    const second = stream.next()
+    source.part('two').part('three')
+    expect(await fate(second)).toEqual({ value: { done: false, value: 'two' } })
+    expect(await again).toEqual({ done: false, value: 'three' })
+  })
+
   it('several next() at a time are answered in order, each with its own part', async () => {
     const source = new Source()
     const { gear } = setUp([{ ...source.target, classifyPart }])
@@ -661,14 +697,70 @@ describe('limits', () => {
     expect(await fate(read)).toEqual({ value: { done: false, value: 'p:' } })
   })
 
+  // §9: the time that a reader takes is not the target's
+  const preamble = () => parts(...Array<string>(64).fill('p:'), 'c1', 'c2', 'END')
+  const latency = {
+    tripping: { kind: 'latency', windowMs: 600_000, minCalls: 1, slowMs: 1000, slowRatio: 0.5 },
+  } as const
+
+  it('a slow reader of a long preamble is nobody’s failure, and no slow target', async () => {
+    const { gear, clock } = setUp([{ name: 'a', stream: preamble, classifyPart, circuitBreaker: latency }])
+    const stream = gear.stream('x')
+    await stream.next()
+    clock.advance(40_000)
+    expect((await readAll(stream)).read.at(-1)).toBe('END')
+    expect(gear.stats().targets[0]!.stats.firstContent.sumMs).toBe(0)
+    expect(gear.getCircuitState()).toBe('closed')
+  })
+
+  it('waits for the first content add up, preamble or not', async () => {
+    const source = new Source()
+    const { gear, clock } = setUp([
+      { name: 'a', ...source.target, classifyPart, firstContentTimeoutMs: 1000 },
+    ])
+    const stream = gear.stream('x')
+    for (let i = 0; i < 64; i++) source.part('p:')
+    for (let i = 0; i < 64; i++) await stream.next()
+    for (let i = 0; i < 3; i++) {
+      const read = stream.next()
+      await turns()
+      clock.advance(300)
+      source.part('p:')
+      await read
+      clock.advance(5000)
+    }
+    const read = stream.next()
+    await turns()
+    clock.advance(99)
+    expect(await fate(read)).toBe('pending')
+    clock.advance(1)
+    expect(await errorOf(read)).toMatchObject({ cause: { limit: 'first_content_timeout' } })
+  })
+
+  it('a stream that breaks is as slow as its first content was', async () => {
+    const source = new Source()
+    const { gear, clock } = setUp([{ name: 'a', ...source.target, circuitBreaker: latency }])
+    const stream = gear.stream('x')
+    const first = stream.next()
+    source.part('c1')
+    await first
+    clock.advance(40_000)
+    source.break(broken())
+    expect(await errorOf(stream.next())).toBeInstanceOf(StreamInterruptedError)
+    expect(gear.getFailureBreakdown()).toEqual({ server_error: 1 })
+    expect(gear.getCircuitState()).toBe('closed')
+  })
+
   it('delivered says how many parts the reader had when it was told', async () => {
     const source = new Source()
     const { gear, clock } = setUp([{ ...source.target, classifyPart, firstContentTimeoutMs: 1000 }])
     const stream = gear.stream('x')
     for (let i = 0; i < 64; i++) source.part('p:')
     await stream.next()
+    const reading = readAll(stream)
+    await turns()
     clock.advance(1000)
-    const { read, error } = await readAll(stream)
+    const { read, error } = await reading
     expect(read).toHaveLength(63)
     expect(error).toMatchObject({ delivered: 64 })
   })
@@ -759,6 +851,15 @@ describe('limits', () => {
       expect(getEventListeners(controller.signal, 'abort')).toHaveLength(0)
     },
   )
+
+  it('where no target can stream, the report is told all the same', async () => {
+    const { gear } = setUp([{ name: 'a', invoke: () => Promise.resolve('ok') }])
+    const told: CallReport[] = []
+    const stream = gear.stream('x', { report: (report) => told.push(report) })
+    expect(await errorOf(stream.next())).toMatchObject({ code: 'ERR_CONFIG' })
+    expect(told).toMatchObject([{ ok: false, attempts: 0 }])
+    expect(gear.stats()).toMatchObject({ running: 0, calls: { rejected: 1 } })
+  })
 
   it('aborted before the first read: nothing is sent', async () => {
     const source = new Source()

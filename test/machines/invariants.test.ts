@@ -530,14 +530,22 @@ describe('on every edge of the chain', () => {
     ).toEqual([])
   })
 
-  it('a target gets one attempt and its retries, a last resort gets one', () => {
+  it('a target gets one attempt and its retries, one asked against its refusal gets one', () => {
     expect(
       brokenInChain(({ after: { context } }) => {
-        const { attempt, target, plan, lastResort } = context
-        const most = lastResort ? 1 : (plan.known[target ?? '']?.maxRetries ?? 0) + 1
+        const { attempt, target, plan, lastResort, bypassed } = context
+        const most = lastResort || bypassed ? 1 : (plan.known[target ?? '']?.maxRetries ?? 0) + 1
         return attempt <= most
       }),
     ).toEqual([])
+  })
+
+  it('without fallback, nobody else is asked once somebody was', () => {
+    const bound = chain.graphs
+      .flatMap(({ edges }) => edges)
+      .filter(({ after }) => after.context.plan.noFallback)
+    expect(bound.filter(({ after }) => after.context.asked.length === 1).length).toBeGreaterThan(0)
+    expect(bound.filter(({ after }) => after.context.asked.length > 1)).toEqual([])
   })
 
   it('a last resort is never a circuit that an operator holds, and comes only when nobody was asked', () => {
@@ -575,10 +583,10 @@ describe('on every edge of the chain', () => {
     expect(
       brokenInChain(({ after }) => {
         const state = leaf(after)
-        const { target, attempt, waitUntil, lastResort }: ChainContext = after.context
+        const { target, attempt, waitUntil, lastResort, bypassed }: ChainContext = after.context
         // who was asked last is still told when the call is over
         if (isFinal(state)) return waitUntil === null
-        if (lastResort && !visiting(state)) return false
+        if ((lastResort || bypassed) && !visiting(state)) return false
         return (
           (target !== null) === visiting(state) &&
           attempt > 0 === visiting(state) &&

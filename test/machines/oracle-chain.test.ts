@@ -40,6 +40,7 @@ const plan: OraclePlan = {
   targets: ['a', 'b'],
   known: { a: known('a'), b: known('b'), c: known('c') },
   lists: { 'context-window': {}, 'content-policy': {} },
+  noFallback: false,
   whenAllOpen: { kind: 'fail' },
   startedAt: 0,
   deadlineAt: null,
@@ -47,7 +48,9 @@ const plan: OraclePlan = {
 const refused = (target: string, retryAt: number): OracleEvent => ({
   ...({ type: 'target.refused', at: 0, target, reason: 'open', retryAt } as const),
 })
-const admitted = (target: string): OracleEvent => ({ type: 'target.admitted', at: 0, target })
+const admitted = (target: string, bypassed = false): OracleEvent => ({
+  ...{ type: 'target.admitted', at: 0, target, bypassed },
+})
 const tooLong = { failure: 'context_window', retry: 'no', fallback: 'context-window' } as const
 const broken = { failure: 'server_error', retry: 'yes', fallback: 'next' } as const
 const failed = (verdict: typeof tooLong | typeof broken): OracleEvent => ({
@@ -100,6 +103,18 @@ describe('chain and oracle', () => {
     }
     const events = [refused('a', 100), refused('b', 200), failed(tooLong), admitted('b'), failed(broken)]
     follow(lastResort, events)
+  })
+
+  it('without fallback, one target is asked, whatever ends its visit', () => {
+    const own = { ...plan, noFallback: true, lists: { ...plan.lists, 'context-window': { a: ['c'] } } }
+    follow(own, [admitted('a'), failed(tooLong)])
+    follow(own, [refused('a', 100), admitted('b'), failed(tooLong)])
+    const moved: OracleEvent = { type: 'backoff.elapsed', at: 50, permitIsCurrent: false }
+    follow(own, [admitted('a'), failed(broken), moved])
+  })
+
+  it('a bypassed circuit is asked once', () => {
+    follow(plan, [admitted('a', true), failed(broken), admitted('b'), failed(broken)])
   })
 
   it('a target that a list names twice is visited once', () => {

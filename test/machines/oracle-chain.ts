@@ -5,6 +5,7 @@ export interface OraclePlan {
   readonly targets: readonly string[]
   readonly known: Readonly<Record<string, OracleTarget>>
   readonly lists: { readonly 'context-window': Lists; readonly 'content-policy': Lists }
+  readonly noFallback: boolean
   readonly whenAllOpen: { kind: 'fail' } | { kind: 'wait'; waitMs: number } | { kind: 'last-resort' }
   readonly startedAt: number
   readonly deadlineAt: number | null
@@ -35,7 +36,12 @@ interface Failed {
 }
 type Plain = (typeof PLAIN)[number]
 export type OracleEvent =
-  | { readonly type: 'target.admitted'; readonly target: string; readonly at: number }
+  | {
+      readonly type: 'target.admitted'
+      readonly target: string
+      readonly bypassed: boolean
+      readonly at: number
+    }
   | ({ readonly type: 'target.refused'; readonly at: number } & No)
   | Failed
   | { readonly type: 'backoff.elapsed'; readonly permitIsCurrent: boolean; readonly at: number }
@@ -62,12 +68,13 @@ export interface Call {
   readonly special: boolean
   readonly visited: readonly string[]
   readonly refusals: readonly No[]
-  readonly lastResort: boolean
+  /** Asked although its circuit refuses: once, without retries. */
+  readonly defiant: boolean
   /** When the user's patience with refusals ends; it begins with the first wait. */
   readonly patience: number | null
 }
 
-const nowhere = { target: null, attempt: 0, waitUntil: null, lastResort: false }
+const nowhere = { target: null, attempt: 0, waitUntil: null, defiant: false }
 
 export const startCall = (plan: OraclePlan): Call => ({
   ...{ state: 'choosing', ahead: plan.targets, special: false, visited: [], refusals: [], patience: null },
@@ -91,7 +98,7 @@ function nobodyLeft(plan: OraclePlan, call: Call, at: number): Call {
   const timed = call.refusals.filter(({ reason, retryAt }) => reason !== 'held' && retryAt !== null)
   if (plan.whenAllOpen.kind === 'last-resort') {
     const [first] = timed.toSorted((a, b) => a.retryAt! - b.retryAt!)
-    return first === undefined ? over : { ...visit(call, first.target), lastResort: true }
+    return first === undefined ? over : { ...visit(call, first.target), defiant: true }
   }
   if (plan.whenAllOpen.kind === 'fail') return over
   const patience = Math.min(call.patience ?? at + plan.whenAllOpen.waitMs, plan.deadlineAt ?? Infinity)
@@ -105,7 +112,7 @@ function nobodyLeft(plan: OraclePlan, call: Call, at: number): Call {
 /** The wait before a retry; undefined = no retry. */
 function retryWait(plan: OraclePlan, call: Call, { at, verdict, roll, budget }: Failed): number | undefined {
   const { maxRetries, retry } = plan.known[call.target!]!
-  if (verdict.retry === 'no' || !budget || call.lastResort || call.attempt > maxRetries) return undefined
+  if (verdict.retry === 'no' || !budget || call.defiant || call.attempt > maxRetries) return undefined
   const isTimeout = verdict.failure === 'timeout' || verdict.failure === 'first_content_timeout'
   if (isTimeout && call.ahead.length > 0) return undefined
   let backoff = retry.baseMs * (verdict.failure === 'overloaded' ? 4 : 1)
@@ -117,7 +124,7 @@ function retryWait(plan: OraclePlan, call: Call, { at, verdict, roll, budget }: 
 
 /** The unvisited targets of the list made for such a failure. */
 function ownList(plan: OraclePlan, call: Call, { verdict, route }: Failed): readonly string[] {
-  if (call.special || route !== undefined) return []
+  if (plan.noFallback || call.special || route !== undefined) return []
   if (verdict.fallback !== 'context-window' && verdict.fallback !== 'content-policy') return []
   const list = plan.lists[verdict.fallback][call.target!] ?? []
   return [...new Set(list)].filter((name) => !call.visited.includes(name))
@@ -156,7 +163,11 @@ export function step(plan: OraclePlan, call: Call, event: OracleEvent): Call {
       const answer = event as Extract<OracleEvent, { target: string }>
       const [next, ...ahead] = call.ahead
       if (answer.target !== next) return call
-      if (answer.type === 'target.admitted') return visit({ ...call, ahead }, next)
+      if (answer.type === 'target.admitted')
+        return {
+          ...visit({ ...call, ahead: plan.noFallback ? [] : ahead }, next),
+          defiant: answer.bypassed,
+        }
       const { target, reason, retryAt } = answer
       const refusals = [...call.refusals, { target, reason, retryAt }]
       return nobodyLeft(plan, { ...call, ahead, refusals }, event.at)
@@ -188,6 +199,7 @@ export interface Draw {
   readonly pick: number
   readonly afterMs: number
   readonly target: number
+  readonly bypassed: boolean
   readonly reason: No['reason']
   readonly retryInMs: number | null
   readonly verdict: Failed['verdict']
@@ -220,10 +232,10 @@ export function eventOf(plan: OraclePlan, call: Call, draw: Draw, now: number): 
   const type = at((draw.valid ? FITTING[call.state] : undefined) ?? ALL, draw.pick)
   const names = Object.keys(plan.known)
   const target = draw.valid ? (call.ahead[0] ?? names[0]!) : at(names, draw.target)
-  const { reason, retryInMs, verdict, roll, budget, route, permitIsCurrent } = draw
+  const { bypassed, reason, retryInMs, verdict, roll, budget, route, permitIsCurrent } = draw
   switch (type) {
     case 'target.admitted':
-      return { type, at: now, target }
+      return { type, at: now, target, bypassed }
     case 'target.refused':
       return { type, at: now, target, reason, retryAt: retryInMs === null ? null : now + retryInMs }
     case 'attempt.failed':
@@ -258,6 +270,7 @@ const plans: fc.Arbitrary<OraclePlan> = fc
     targets: fc.tuple(target, target, target, target),
     window: lists,
     policy: lists,
+    noFallback: fc.nat(4).map((n) => n === 0),
     whenAllOpen: fc.oneof(
       fc.constant({ kind: 'fail' } as const),
       fc.constant({ kind: 'last-resort' } as const),
@@ -266,11 +279,12 @@ const plans: fc.Arbitrary<OraclePlan> = fc
     startedAt: fc.nat(100),
     deadlineMs: fc.option(fc.nat(5000)),
   })
-  .map(({ size, targets, window, policy, whenAllOpen, startedAt, deadlineMs }) => ({
+  .map(({ size, targets, window, policy, noFallback, whenAllOpen, startedAt, deadlineMs }) => ({
     targets: NAMES.slice(0, size),
     // a list may name targets that are not on the chain
     known: Object.fromEntries(NAMES.map((name, i) => [name, { name, ...targets[i]! }])),
     lists: { 'context-window': window, 'content-policy': policy },
+    noFallback,
     whenAllOpen,
     startedAt,
     deadlineAt: deadlineMs === null ? null : startedAt + deadlineMs,
@@ -307,6 +321,7 @@ const draws: fc.Arbitrary<Draw> = fc.record({
   pick: share,
   afterMs: fc.oneof(fc.constant(0), fc.nat(400)),
   target: share,
+  bypassed: fc.nat(5).map((n) => n === 0),
   reason: fc.constantFrom('open', 'open', 'half-open', 'held'),
   retryInMs: fc.oneof({ weight: 5, arbitrary: fc.nat(1500) }, { weight: 1, arbitrary: fc.constant(null) }),
   verdict: verdicts,

@@ -95,6 +95,7 @@ describe('guards are total: every event has an answer', () => {
     target: 'a',
     attempt: 1,
     lastResort: false,
+    bypassed: false,
     waitUntil: null,
     patienceUntil: null,
   } as unknown as ChainContext

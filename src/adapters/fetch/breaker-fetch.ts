@@ -2,6 +2,7 @@ import type { SupervisorRef } from '../../core/host.ts'
 import type { CircuitBreaker } from '../../core/circuit-breaker.ts'
 import type { CircuitOpenError } from '../../core/errors.ts'
 import { SwitchgearError } from '../../core/errors.ts'
+import { checkName } from '../../core/validate.ts'
 import { readAsk } from './ask.ts'
 import { placeOf } from './bucket.ts'
 import { resolveOptions } from './options.ts'
@@ -93,7 +94,7 @@ export function breakerFetch(
   const registry: FetchRegistry = {
     get(bucket) {
       checkOpen()
-      return buckets.obtain(bucket, rules)
+      return buckets.obtain(checkName('bucket', bucket), rules)
     },
     names: () => buckets.names(),
     get size() {

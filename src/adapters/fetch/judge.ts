@@ -1,5 +1,6 @@
 import { classify } from '../../classify/classify.ts'
-import { isVerdict, verdictOf } from '../../classify/failure-table.ts'
+import { verdictOf } from '../../classify/failure-table.ts'
+import { readVerdict } from '../../classify/read-verdict.ts'
 import type { Verdict } from '../../classify/verdict.ts'
 import type { Limit } from '../../core/errors.ts'
 import type { Place } from './bucket.ts'
@@ -18,8 +19,8 @@ export function judge(around: Around, place: Place, error: unknown, ownLimit: Li
   const { classify: own, clock, notifier, rules } = around
   const context = { now: clock.wall(), ...(ownLimit && { ownLimit }) }
   const asked = own !== undefined && ownLimit === undefined
-  const verdict = asked ? notifier.ask('classify', () => own(error, context)) : undefined
-  if (isVerdict(verdict)) return verdict
+  const verdict = asked ? readVerdict(notifier.ask('classify', () => own(error, context))) : undefined
+  if (verdict !== undefined) return verdict
   if (isOwnFault(error)) return verdictOf('defect')
   const standard = classify(error, context)
   // the caller chose the model and the path: one wrong name must not open a circuit that others share

@@ -11,11 +11,16 @@ import { noWatch } from './watch.ts'
 import type { Watch } from './watch.ts'
 import { watchedResponse } from './watched-response.ts'
 
+const INIT_MEMBERS = [
+  ...['method', 'headers', 'body', 'duplex', 'mode', 'credentials', 'cache', 'redirect'],
+  ...['referrer', 'referrerPolicy', 'integrity', 'keepalive'],
+]
+
 /** Sends an admitted request and settles its visit, at the headers or with the body. */
 export async function run(send: FetchLike, ask: Ask, visit: Visit, around: Around): Promise<Response> {
   let answer: Promise<Response> | undefined
   try {
-    answer = send(ask.input, { ...ask.init, signal: visit.signal })
+    answer = send(ask.input, withSignal(ask.init, visit.signal))
     const response = await visit.wait(answer)
     visit.headersCame()
     return await watch(response, ask, visit, around)
@@ -26,6 +31,13 @@ export async function run(send: FetchLike, ask: Ask, visit: Visit, around: Aroun
     if (visit.isCut) answer?.then((late) => late.body?.cancel()).catch(() => {})
     throw error
   }
+}
+
+/** A Request may stand for its own options (WHATWG fetch); what it says stands in getters that no copy takes along. */
+function withSignal(init: RequestInit | undefined, signal: AbortSignal): RequestInit {
+  if (!(init instanceof Request)) return { ...init, signal }
+  const said = INIT_MEMBERS.map((member) => [member, init[member as keyof Request]] as const)
+  return { ...Object.fromEntries(said.filter(([, value]) => value !== undefined && value !== null)), signal }
 }
 
 /** Judges what the headers tell, and has the body watched for the rest. */

@@ -111,8 +111,8 @@ export class Visit {
 
   /** Success; `latencyMs` runs to the first content of a stream, else until now. */
   succeed(streamed = false): void {
-    const until = (streamed ? this.#firstContentAt : undefined) ?? this.#around.clock.now()
-    this.settle({ outcome: 'success', latencyMs: until - this.#startedAt })
+    const until = streamed ? this.#firstContentAt : undefined
+    this.settle({ outcome: 'success', latencyMs: (until ?? this.#around.clock.now()) - this.#startedAt })
   }
 
   /** Settles as the classifier says. */
@@ -127,7 +127,11 @@ export class Visit {
   }
 
   #settleAs(error: unknown, verdict: Verdict): void {
-    this.settle(this.#breaker.outcomeOf(error, verdict))
+    const outcome = this.#breaker.outcomeOf(error, verdict)
+    const now = this.#around.clock.now()
+    // what comes after the first content is the reader's time, too
+    const latencyMs = (this.#firstContentAt ?? now) - this.#startedAt
+    this.settle(outcome.outcome === 'failure' ? { ...outcome, latencyMs } : outcome)
   }
 
   settle(outcome: Outcome): void {
