@@ -1,6 +1,7 @@
 import type { Clock } from '../core/clock.ts'
 
 interface Alarm {
+  readonly id: number
   readonly at: number
   readonly run: () => void
 }
@@ -17,7 +18,9 @@ interface Alarm {
  */
 export class VirtualClock implements Clock {
   #now: number
-  #alarms = new Map<number, Alarm>()
+  /** The one that fires next is the last one. */
+  readonly #alarms: Alarm[] = []
+  readonly #byId = new Map<number, Alarm>()
   #ids = 0
 
   constructor(startAt = 0) {
@@ -34,22 +37,26 @@ export class VirtualClock implements Clock {
 
   /** Timers that have not fired. */
   get pending(): number {
-    return this.#alarms.size
+    return this.#alarms.length
   }
 
   /** When the next timer fires; undefined = none is armed. */
   get nextAt(): number | undefined {
-    return this.#next()?.[1].at
+    return this.#alarms.at(-1)?.at
   }
 
   setTimeout(run: () => void, ms: number): number {
-    const id = ++this.#ids
-    this.#alarms.set(id, { at: this.#now + Math.max(0, Math.ceil(ms)), run })
-    return id
+    const alarm = { id: ++this.#ids, at: this.#now + Math.max(0, Math.ceil(ms)), run }
+    this.#alarms.splice(this.#place(alarm), 0, alarm)
+    this.#byId.set(alarm.id, alarm)
+    return alarm.id
   }
 
   clearTimeout(timer: unknown): void {
-    this.#alarms.delete(timer as number)
+    const alarm = this.#byId.get(timer as number)
+    if (alarm === undefined) return
+    this.#byId.delete(alarm.id)
+    this.#alarms.splice(this.#place(alarm), 1)
   }
 
   /** Moves on by `ms`, firing what falls due. */
@@ -59,9 +66,9 @@ export class VirtualClock implements Clock {
 
   /** Moves on to `at`, firing what falls due. */
   set(at: number): void {
-    for (let next = this.#next(); next !== undefined && next[1].at <= at; next = this.#next()) {
-      const [id, alarm] = next
-      this.#alarms.delete(id)
+    while (this.#alarms.length > 0 && this.#alarms.at(-1)!.at <= at) {
+      const alarm = this.#alarms.pop()!
+      this.#byId.delete(alarm.id)
       this.#now = Math.max(this.#now, alarm.at)
       alarm.run()
     }
@@ -70,12 +77,19 @@ export class VirtualClock implements Clock {
 
   /** Forgets every timer, as a process does that is suspended for good. */
   dropTimers(): void {
-    this.#alarms.clear()
+    this.#alarms.length = 0
+    this.#byId.clear()
   }
 
-  #next(): [number, Alarm] | undefined {
-    let next: [number, Alarm] | undefined
-    for (const entry of this.#alarms) if (next === undefined || entry[1].at < next[1].at) next = entry
-    return next
+  /** How many fire after it: at one instant the one that was armed first comes first. */
+  #place({ at, id }: Alarm): number {
+    let [low, high] = [0, this.#alarms.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const other = this.#alarms[middle]!
+      if (other.at > at || (other.at === at && other.id > id)) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 }

@@ -30,8 +30,12 @@ ${calls}`
 
 describe('reading a scenario', () => {
   it.for([
-    ['no YAML', 'kind: [', /^a\.yaml:1 yaml: /],
-    ['a key given twice', 'kind: call\nkind: call', /^a\.yaml:2 yaml: Map keys must be unique/],
+    ['no YAML', 'kind: [', /^a\.yaml:1:7: this \[ is never closed/],
+    [
+      'a key given twice',
+      'kind: call\nkind: call',
+      /^a\.yaml:2:1: the key 'kind' stands here again, after line 1, keep one of them$/,
+    ],
     ['a list', '- 1', /^a\.yaml:1 scenario: This is no scenario\./],
     ['nothing', '', /^a\.yaml:1 scenario: This is no scenario\./],
     ['no kind', 'name: x', /scenario: The key 'kind' is missing\. Add kind: breaker or kind: call\./],
@@ -45,7 +49,7 @@ describe('reading a scenario', () => {
     [
       'steps beside throws',
       `${breaker('  - {admit: a}')}\nthrows: RangeError`,
-      /^a\.yaml:5 steps: 'steps' stand beside 'throws'\./,
+      /^a\.yaml:4 steps: 'steps' stand beside 'throws'\./,
     ],
     [
       'an unknown key',

@@ -10,11 +10,13 @@ const isFar = ({ retryAt }: Refusal) => (retryAt === null ? 'unknown' : retryAt 
 
 /** What tells two configurations of a chain apart: all but the dates. */
 export function chainKey({ value, context }: SnapshotFrom<typeof chainMachine>): string {
-  const { ahead, list, target, attempt, asked, refused, lastResort, waitUntil, patienceUntil } = context
+  const { ahead, list, target, attempt, asked, refused, lastResort, bypassed, waitUntil, patienceUntil } =
+    context
   const refusals = refused.map((refusal) => [refusal.target, refusal.reason, isFar(refusal)])
   const waits = [waitUntil !== null, patienceUntil !== null]
   const first = firstToReturn(context)?.target
-  return JSON.stringify([value, ahead, list, target, attempt, asked, refusals, first, lastResort, waits])
+  const against = [lastResort, bypassed]
+  return JSON.stringify([value, ahead, list, target, attempt, asked, refusals, first, against, waits])
 }
 
 /** The chain under one plan. */

@@ -27,6 +27,10 @@ export const chainPlans: Readonly<Record<string, ChainPlan>> = {
     { whenAllOpen: { kind: 'wait', waitMs: 1000 }, deadlineAt: CHAIN_STARTED_AT + 300 },
   ),
   'a last resort': plan({ a: 1, b: 1, c: 0 }, { whenAllOpen: { kind: 'last-resort' } }),
+  'no fallback': plan(
+    { a: 1, b: 0 },
+    { noFallback: true, lists: { 'context-window': { a: ['b'] }, 'content-policy': { b: ['a'] } } },
+  ),
   'lists of their own': plan(
     { a: 0, b: 0 },
     {

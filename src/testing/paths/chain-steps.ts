@@ -65,13 +65,18 @@ function attempts(at: number): ChainEvent[] {
 }
 
 /** Everything that can happen to a chain in this configuration, a little after `now` or when its wait is over. */
-export function chainSteps({ ahead, waitUntil, patienceUntil }: ChainContext, now: number): ChainEvent[] {
+export function chainSteps(context: ChainContext, now: number): ChainEvent[] {
+  const { ahead, asked, waitUntil, patienceUntil } = context
   const at = now + 10
   const over = Math.max(at, waitUntil ?? at)
   const late = patienceUntil === null || patienceUntil <= at ? [] : [patienceUntil]
   const [next = 'nobody'] = ahead
   return [
     ...[at, ...late].flatMap((at) => answers(next, at)),
+    // only the first target can be bypassed
+    ...(asked.length > 0
+      ? []
+      : [{ type: 'target.admitted', at, target: next, bypassed: true } satisfies ChainEvent]),
     ...answers('stranger', at).slice(0, 2),
     ...attempts(at),
     { type: 'backoff.elapsed', at: over, permitIsCurrent: true },

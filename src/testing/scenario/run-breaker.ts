@@ -5,14 +5,22 @@ import type { BreakerScenario, BreakerStep, ScenarioFailure } from './scenario.t
 /** Where `retryAfterMs` is not a check of the status: the provider's word, and the refusal's figure. */
 const spokenFor = ({ reject, fail }: BreakerStep) => reject !== undefined || fail !== undefined
 
-/** The first step that does not hold; undefined = all do. */
-export function runBreaker(scenario: BreakerScenario): ScenarioFailure | undefined {
+/**
+ * The first step that does not hold; undefined = all do.
+ *
+ * @param look sees the breaker after each step that holds
+ */
+export function runBreaker(
+  scenario: BreakerScenario,
+  look?: (stage: BreakerStage) => void,
+): ScenarioFailure | undefined {
   const { made: stage, what } = construct(() => new BreakerStage(scenario), scenario.throws)
   if (what !== undefined) return { step: 0, what }
   if (stage === undefined) return undefined
   for (const [i, step] of scenario.steps.entries()) {
     const what = stage.do(step) ?? broken(stage, step)
     if (what !== undefined) return { step: i + 1, line: step.line, what }
+    look?.(stage)
   }
   return undefined
 }

@@ -1,4 +1,5 @@
 import { didYouMean } from '../../core/validate.ts'
+import { loneText } from '../../yaml/lone-text.ts'
 import type { Path, YamlSource } from './yaml-source.ts'
 
 /** Looks at a value and notes what is wrong with it. */
@@ -57,16 +58,19 @@ export const state = word(STATES)
 /** null = the target has no breaker. */
 export const stateOrNone: Check = (value, path, source) => value === null || state(value, path, source)
 
+/** What is often the matter with a text where something else must be, as a sentence. */
+function adviceOn(value: unknown, keys: readonly string[]): string | undefined {
+  const advice = loneText(value, keys)
+  return advice && `${advice[0]!.toUpperCase()}${advice.slice(1)}.`
+}
+
 /** A list; every entry is looked at. */
 export const list =
   (entry: Check, { least = 0 } = {}): Check =>
   (value, path, source) => {
     if (!Array.isArray(value) || value.length < least) {
-      return source.fault(
-        path,
-        `This is ${show(value)}.`,
-        `It must be a list${least > 0 ? ` of at least ${least}` : ''}.`,
-      )
+      const right = `It must be a list${least > 0 ? ` of at least ${least}` : ''}.`
+      return source.fault(path, `This is ${show(value)}.`, adviceOn(value, []) ?? right)
     }
     value.forEach((item, i) => entry(item, [...path, i], source))
   }
@@ -83,12 +87,11 @@ export const map =
 export const fields =
   (known: Fields, required: readonly string[] = []): Check =>
   (value, path, source) => {
-    if (!isBag(value))
-      return source.fault(
-        path,
-        `This is ${show(value)}.`,
-        `It must be a map of: ${Object.keys(known).join(', ')}.`,
-      )
+    if (!isBag(value)) {
+      const keys = Object.keys(known)
+      const right = adviceOn(value, keys) ?? `It must be a map of: ${keys.join(', ')}.`
+      return source.fault(path, `This is ${show(value)}.`, right)
+    }
     for (const [key, item] of Object.entries(value)) {
       const entry = Object.hasOwn(known, key) ? known[key] : undefined
       if (entry === undefined)

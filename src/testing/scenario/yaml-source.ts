@@ -1,9 +1,8 @@
-import { LineCounter, isNode, parseDocument } from 'yaml'
-import type { Document } from 'yaml'
 import { ConfigError } from '../../core/errors.ts'
+import { YamlFile } from '../../yaml/yaml-file.ts'
+import type { YamlFault, YamlPath } from '../../yaml/yaml-file.ts'
 
-/** Where in a file a value stands: keys and positions from the root. */
-export type Path = readonly (string | number)[]
+export type Path = YamlPath
 
 interface Fault {
   readonly path: string
@@ -23,41 +22,22 @@ export const pathText = (path: Path) =>
 export class YamlSource {
   readonly value: unknown
   readonly #file: string
-  readonly #lines = new LineCounter()
-  readonly #document: Document
+  readonly #yaml: YamlFile
   readonly #faults: Fault[] = []
 
-  /** @throws ConfigError for what is no YAML */
+  /** @throws ConfigError for what is no YAML, or another one than was meant */
   constructor(text: string, file = 'scenario') {
     this.#file = file
-    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false })
-    for (const { message, pos } of this.#document.errors) {
-      const { line } = this.#lines.linePos(pos[0])
-      this.#faults.push({ path: 'yaml', line, what: `${message.replace(/\.$/, '')}.`, right: undefined })
-    }
-    this.throwFaults()
-    this.value = this.#read()
-    this.throwFaults()
-  }
-
-  /** An alias that leads nowhere, or to too much, is found only now. */
-  #read(): unknown {
-    try {
-      return this.#document.toJS()
-    } catch (error) {
-      const what = `${(error as Error).message.replace(/\.$/, '')}.`
-      this.#faults.push({ path: 'yaml', line: 1, what, right: undefined })
-      return undefined
-    }
+    this.#yaml = new YamlFile(text)
+    throwSyntax(file, this.#yaml.faults)
+    const { value, fault } = this.#yaml.read()
+    throwSyntax(file, fault === undefined ? [] : [fault])
+    this.value = value
   }
 
   /** The line of a value; of the nearest thing around it where it is missing. */
   lineOf(path: Path): number {
-    for (let length = path.length; length > 0; length--) {
-      const node = this.#document.getIn(path.slice(0, length), true)
-      if (isNode(node) && node.range) return this.#lines.linePos(node.range[0]).line
-    }
-    return 1
+    return this.#yaml.lineOf(path)
   }
 
   /** Notes a fault: what is wrong and what would be right, as sentences. */
@@ -76,4 +56,13 @@ export class YamlSource {
     if (others.length > 0) throw new ConfigError([first, ...others].map(whole).join('\n'), { path, line })
     throw new ConfigError(text(first), { path, line, ...(right !== undefined && { hint: right }) })
   }
+}
+
+function throwSyntax(file: string, faults: readonly YamlFault[]): void {
+  const [first] = faults
+  if (first === undefined) return
+  const told = faults.map(
+    ({ line, column, text, excerpt }) => `${file}:${line}:${column}: ${text}\n${excerpt}`,
+  )
+  throw new ConfigError(told.join('\n'), { line: first.line })
 }
