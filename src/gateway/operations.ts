@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 
-import { charts, drawChart } from '../audit/charts.ts'
 import type { Clock } from '../core/clock.ts'
 import type { Logger } from '../core/notifier.ts'
 import type { JournalStore } from '../stores/journal-store.ts'
@@ -8,6 +7,7 @@ import { prometheusMetrics } from '../telemetry/prometheus.ts'
 import type { OpenTelemetry } from '../telemetry/opentelemetry.ts'
 import { webhookAlerts } from '../telemetry/webhook-alerts.ts'
 import type { WebhookAlerts } from '../telemetry/webhook-alerts.ts'
+import { CircuitCharts } from './admin/circuit-charts.ts'
 import type { Reloaded } from './admin/context.ts'
 import { registerAdmin } from './admin/register-admin.ts'
 import { adminTokens } from './admin/tokens.ts'
@@ -78,7 +78,7 @@ export class Operations {
     server.get('/metrics', async (_request, reply) =>
       reply.type(metrics.contentType).send(await metrics.text()),
     )
-    let chart: Promise<string> | undefined
+    const drawn = new CircuitCharts()
     registerAdmin(server, {
       present: () => ({
         gear,
@@ -91,7 +91,7 @@ export class Operations {
       replica,
       clock,
       logger,
-      chart: () => (chart ??= drawChart(charts[0])),
+      chart: (policy) => drawn.of(policy),
     })
     registerDashboard(server)
   }

@@ -86,9 +86,9 @@ describe.skipIf(!hasBrowser)('the page of the actors', () => {
     expect(await page.locator('[id="way:breaker.closed/breaker.open.cooling"].lit').count()).toBe(1)
     const events = page.getByRole('list', { name: 'Events, newest first' }).getByRole('listitem')
     expect(await events.allTextContents()).toEqual([
-      expect.stringMatching(/call\.failed → open\.cooling.*"failure":"server_error"/),
+      expect.stringMatching(/call\.failed → open\.cooling.*"failure": "server_error"/),
     ])
-    expect(await page.getByText(/"why":"tripped"/).count()).toBe(1)
+    expect(await page.getByText(/"why": "tripped"/).count()).toBe(1)
     // a chain that came while the page was open
     await page.getByRole('button', { name: /call-1/ }).click()
     await expect.poll(() => lit(page)).toEqual(['state:chain.visiting', 'state:chain.visiting.attempting'])

@@ -26,7 +26,10 @@ export class Watcher implements AsyncDisposable {
   }
 
   static async begin(url: string): Promise<Watcher> {
-    const { status, body } = await askFeed(url)
+    return Watcher.of(await askFeed(url))
+  }
+
+  static of({ status, body }: Response): Watcher {
     if (status !== 200 || body === null) throw new Error(`status ${status}`)
     return new Watcher(body)
   }

@@ -18,7 +18,7 @@ function connection() {
       response.destroyed = true
     },
   }
-  return { response, written, viewer: new Viewer(response as unknown as ServerResponse) }
+  return { response, written, viewer: new Viewer(response as unknown as ServerResponse, () => true) }
 }
 
 const MEGABYTE = 'x'.repeat(1024 * 1024)

@@ -119,9 +119,61 @@ describe.skipIf(!hasBrowser)('the board', () => {
     await person.module('a').getByText('5 failures in a row, the last of kind timeout').waitFor()
     await person.page
       .getByRole('status', { name: 'Transitions' })
-      .getByText('a: closed to open, 5 failures in a row, the last of kind timeout.')
+      .getByText('a: closed to open, 5 failures in a row, the last of kind timeout; next try in 30 s.')
       .waitFor()
     await person.page.getByRole('complementary').getByText('closed → open').waitFor()
+  })
+
+  it('tells a transition at once with the next try, and soon all that the journal tells of it', async () => {
+    await using admin = await FakeAdmin.start([circuit('a')])
+    await using person = await visit(admin.url)
+    await person.module('a').waitFor()
+    const timeline = person.page.getByRole('complementary', { name: 'Timeline' })
+    admin.keepsJournal = false
+    admin.change('a', { to: 'open', why: '5 failures in a row' })
+    await timeline.getByText('5 failures in a row; next try in 30 s').waitFor()
+    admin.keepsJournal = true
+    const journalled = 'the cooldown is over, probes may pass; 3 calls were refused before'
+    admin.change('a', { to: 'half-open', why: 'the cooldown is over, probes may pass', journalled })
+    await timeline.getByText(journalled).waitFor()
+    expect(await timeline.getByText('the cooldown is over').count()).toBe(1)
+  })
+
+  it('says on a phone, too, what its search finds', async () => {
+    await using admin = await FakeAdmin.start([circuit('a')])
+    await using person = await visit(admin.url, { viewport: { width: 420, height: 900 } })
+    const box = await person.page.getByRole('searchbox').boundingBox()
+    expect(box!.width).toBeGreaterThan(300)
+  })
+
+  it('leaves out what cannot be told of one circuit alone', async () => {
+    await using admin = await FakeAdmin.start([circuit('a/one', { fallbacks: null, refused: 3 })])
+    await using person = await visit(admin.url)
+    const words = await person.module('a/one').innerText()
+    expect(words.replaceAll(/\s+/g, ' ')).toContain('saved 3 fallback –')
+    await person.page.getByText('3 calls saved.', { exact: true }).waitFor()
+    await person.open('a/one')
+    expect(
+      await person.page.getByText('cannot be told for this circuit alone', { exact: true }).count(),
+    ).toBe(1)
+  })
+
+  it('gives the reason of the present state, not of the one before', async () => {
+    await using admin = await FakeAdmin.start([circuit('a', { state: 'open', openUntil: now() + 60_000 })])
+    admin.isPaused = true
+    await using person = await visit(admin.url)
+    const module = person.module('a')
+    const become = async (to: 'open' | 'half-open', why: string) => {
+      admin.change('a', { to, why })
+      // as the gateway does: the transition at once, all circuits with the next tick
+      await person.page.getByRole('complementary').getByText(why).waitFor()
+      admin.tellCircuits()
+      await module.getByText(to, { exact: true }).waitFor()
+    }
+    await become('half-open', 'the cooldown is over')
+    expect(await module.locator('.why').innerText()).toBe('the cooldown is over')
+    await become('open', 'the trial failed')
+    expect(await module.locator('.why').innerText()).toBe('the trial failed')
   })
 
   it('filters by state, searches, sorts', async () => {

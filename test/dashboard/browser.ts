@@ -52,12 +52,14 @@ export class Visit implements AsyncDisposable {
 
   private constructor(page: Page) {
     this.page = page
-    page.setDefaultTimeout(10_000)
-    page.on('console', (message) => {
+    // of the tabs, too, that this one opens
+    const context = page.context()
+    context.setDefaultTimeout(10_000)
+    context.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') this.faults.push(message.text())
     })
-    page.on('pageerror', (error) => this.faults.push(String(error)))
-    page.on('request', (request) => this.requests.push(request.url()))
+    context.on('weberror', (error) => this.faults.push(String(error.error())))
+    context.on('request', (request) => this.requests.push(request.url()))
   }
 
   static async begin(
@@ -82,6 +84,13 @@ export class Visit implements AsyncDisposable {
   async open(name: string): Promise<void> {
     await this.page.getByRole('link', { name, exact: true }).first().click()
     await this.page.getByRole('heading', { level: 1, name }).waitFor()
+  }
+
+  /** The tab that this opens. */
+  async newTab(open: () => Promise<void>): Promise<Page> {
+    const [page] = await Promise.all([this.page.context().waitForEvent('page'), open()])
+    await page.waitForLoadState()
+    return page
   }
 
   /** The requests that left the gateway's own address. */

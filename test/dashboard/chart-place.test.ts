@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
+import type { CircuitState } from '../../machines/circuit-state.ts'
 import { activeState, lastWay } from '../../visualizations/dashboard/chart-place.ts'
-import type { CircuitState } from '../../visualizations/dashboard/contract.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const chart = readFileSync(resolve(root, 'visualizations/charts/breaker.svg'), 'utf8')

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/core/clock.ts'
 import { hasBrowser, useBrowser } from './browser.ts'
 import type { Visit } from './browser.ts'
-import { FakeAdmin, circuit } from './fake-admin.ts'
+import { FakeAdmin, TOKEN, circuit } from './fake-admin.ts'
 
 const now = systemClock.wall
 
@@ -54,16 +54,69 @@ describe.skipIf(!hasBrowser)('the page of one circuit', () => {
     admin.change('a', { to: 'open', why: '5 failures in a row' })
     await person.page.locator('[id="way:breaker.closed/breaker.open.cooling"].lit').waitFor()
     expect(await lit(person)).toEqual([
+      'edge:breaker.closed/call.failed/0',
       'in:breaker.closed/breaker.open.cooling',
       'out:breaker.closed/breaker.open.cooling',
       'state:breaker.open',
       'state:breaker.open.cooling',
       'way:breaker.closed/breaker.open.cooling',
     ])
-    await person.page.getByText('Lit: open, cooling, and the way').waitFor()
+    await person.page
+      .getByText('Lit: open, cooling, and the way by which the circuit came there (call.failed). The')
+      .waitFor()
+    const shaded = person.page.locator('.way.lit text.dim')
+    const shade = async () => (await shaded.allTextContents()).join(' ')
+    // the rule that both kinds of answers may meet stays lit
+    expect(await shade()).toBe('call.succeeded operator.opened nobody holds the circuit')
+    admin.change('a', { to: 'closed', why: 'by hand', type: 'operator.closed', by: 'alice' })
+    await person.page.locator('[id="state:breaker.closed.healthy"].lit').waitFor()
+    admin.change('a', { to: 'open', why: 'by hand', type: 'operator.opened', by: 'alice' })
+    await person.page.locator('[id="edge:breaker.closed/operator.opened/1"].lit').waitFor()
+    expect(await shade()).toMatch(/^call.failed or call.succeeded not held .* in a row$/)
+    expect(admin.chartsAsked).toEqual([{ circuit: 'a' }])
     admin.change('a', { to: 'half-open', why: 'the cooldown is over', type: 'cooldown.elapsed' })
     await person.page.locator('[id="state:breaker.halfOpen"].lit').waitFor()
     expect(await lit(person)).not.toContain('state:breaker.open.cooling')
+  })
+
+  it('lights the way there, too, where nothing is told of this circuit alone', async () => {
+    await using admin = await FakeAdmin.start([circuit('a', { state: 'open', openUntil: now() + 60_000 })])
+    admin.hidesDetails = true
+    admin.isPaused = true
+    await using person = await visit(admin.url)
+    await person.open('a')
+    await person.page.locator('[id="state:breaker.open.cooling"].lit').waitFor()
+    // as the gateway does: the transition at once, all circuits with the next tick
+    admin.change('a', { to: 'half-open', why: 'the cooldown is over', type: 'cooldown.elapsed' })
+    await person.page.getByText('open → half-open').waitFor()
+    admin.tellCircuits()
+    await person.page.locator('[id="state:breaker.halfOpen"].lit').waitFor()
+    await expect
+      .poll(() => lit(person))
+      .toEqual([
+        'in:breaker.open.cooling/breaker.halfOpen',
+        'out:breaker.open.cooling/breaker.halfOpen',
+        'state:breaker.halfOpen',
+        'way:breaker.open.cooling/breaker.halfOpen',
+      ])
+  })
+
+  it('says since when it is in its state the moment it is in it', async () => {
+    const at = (time: string) => Date.parse(`2030-01-02T${time}Z`)
+    await using admin = await FakeAdmin.start([circuit('a', { since: at('10:00:00') })])
+    admin.isPaused = true
+    await using person = await visit('about:blank', { path: '', timezoneId: 'UTC' })
+    const { page } = person
+    await page.clock.install()
+    await page.goto(`${admin.url}/#token=${TOKEN}`)
+    await person.open('a')
+    await page.getByText('since 2 Jan 2030, 10:00:00').waitFor()
+    await page.clock.pauseAt(now() + 1000)
+    admin.circuits.set('a', circuit('a', { state: 'open', since: at('11:22:33'), openUntil: at('12:00:00') }))
+    admin.tellCircuits()
+    const plate = page.getByRole('region', { name: 'State and commands' })
+    await plate.getByText('open', { exact: true }).waitFor()
+    expect(await plate.innerText()).toContain('since 2 Jan 2030, 11:22:33')
   })
 
   it('takes shapes and words from the chart, and nothing that could act', async () => {

@@ -14,6 +14,7 @@ const script = `// ${'x'.repeat(2000)}`
 beforeAll(() => {
   mkdirSync(join(folder, 'assets'))
   writeFileSync(join(folder, 'index.html'), '<!doctype html><title>Switchgear</title>')
+  writeFileSync(join(folder, 'inspect.html'), '<!doctype html><title>Live statecharts</title>')
   writeFileSync(join(folder, 'assets/index-a1b2.js'), script)
   writeFileSync(join(folder, 'assets/page-c3d4.css'), 'p {}')
   writeFileSync(join(folder, 'assets/closed-e5f6.svg'), '<svg/>')
@@ -77,12 +78,33 @@ describe('the files of the dashboard', () => {
     }
   })
 
+  it('frame the Stately inspector on the page of the live statecharts, and nobody else', async () => {
+    const { statusCode, headers, body } = await serve()('/inspect')
+    expect([statusCode, headers['content-type'], headers['cache-control']]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      'no-cache',
+    ])
+    expect(body).toContain('Live statecharts')
+    const policy = String(headers['content-security-policy'])
+    expect(policy).toMatch(/^default-src 'none'; script-src 'self'; /)
+    expect(policy).toContain('frame-src https://stately.ai;')
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toMatch(/unsafe|data:|\*/)
+    expect(headers).toMatchObject({
+      'cross-origin-opener-policy': 'same-origin-allow-popups',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+
   it('are those of the page only', async () => {
     const get = serve()
     for (const url of [
       '/assets/notes.txt',
       '/assets/',
       '/assets/..%2findex.html',
+      '/inspect.html',
       '/index.html',
       '/package.json',
     ]) {

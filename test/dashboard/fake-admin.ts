@@ -8,13 +8,9 @@ import Fastify from 'fastify'
 import type { FastifyReply } from 'fastify'
 
 import { systemClock } from '../../src/core/clock.ts'
+import type { CircuitState } from '../../machines/circuit-state.ts'
+import type { CircuitView, JournalRowView, Order } from '../../src/gateway/admin/wire.ts'
 import { registerDashboard } from '../../src/gateway/dashboard-files.ts'
-import type {
-  CircuitState,
-  CircuitView,
-  Command,
-  JournalRow,
-} from '../../visualizations/dashboard/contract.ts'
 
 export const TOKEN = 'a-token-of-alice'
 const CHART = readFileSync(resolve(import.meta.dirname, '../../visualizations/charts/breaker.svg'), 'utf8')
@@ -42,6 +38,7 @@ export function circuit(name: string, traits: Partial<CircuitView> = {}): Circui
     p95Ms: null,
     fallbacks: 0,
     rules: 'Opens on 5 failures in a row. After 30 s a trial closes it once 1 of 1 probe succeeded.',
+    why: 'no transition yet',
     explain: `Circuit '${name}' is closed (calls flow): no transition yet.`,
     ...traits,
   }
@@ -53,6 +50,8 @@ interface Change {
   readonly type?: string
   readonly by?: string
   readonly reason?: string
+  /** What the journal says of it. */
+  readonly journalled?: string
   readonly traits?: Partial<CircuitView>
 }
 
@@ -62,15 +61,21 @@ export class FakeAdmin implements AsyncDisposable {
   readonly #viewers = new Set<ServerResponse>()
   readonly #stop = new AbortController()
   readonly circuits = new Map<string, CircuitView>()
-  readonly journal: JournalRow[] = []
+  readonly journal: JournalRowView[] = []
   /** What was asked of it: `POST /admin/circuits/a/open {…}`. */
-  readonly commands: { readonly path: string; readonly body: Command }[] = []
+  readonly commands: { readonly path: string; readonly body: Order }[] = []
   chart = CHART
+  /** Whose chart was asked for. */
+  readonly chartsAsked: unknown[] = []
   keepsJournal = true
   /** The next command is refused in these words. */
   refusal: string | undefined
   /** Nobody hears of anything any more, though connections stand. */
   isSilent = false
+  /** Circuits are told of by `tellCircuits` alone. */
+  isPaused = false
+  /** Nothing is told of one circuit beyond what all are told. */
+  hidesDetails = false
   /** Live events are refused, as by a gateway that is starting. */
   isRefusing = false
   token = TOKEN
@@ -86,7 +91,10 @@ export class FakeAdmin implements AsyncDisposable {
   }
 
   /** Changes a circuit, tells everybody, and writes it into the journal. */
-  change(name: string, { to, why, type = 'call.failed', by, reason, traits = {} }: Change): void {
+  change(
+    name: string,
+    { to, why, type = 'call.failed', by, reason, journalled = why, traits = {} }: Change,
+  ): void {
     const before = this.circuits.get(name) ?? circuit(name)
     const at = now()
     const own = by === undefined ? {} : { by, ...(reason !== undefined && { reason }) }
@@ -99,6 +107,7 @@ export class FakeAdmin implements AsyncDisposable {
       since: at,
       openUntil,
       generation: before.generation + 1,
+      why,
       ...traits,
     }
     this.circuits.set(name, after)
@@ -109,7 +118,18 @@ export class FakeAdmin implements AsyncDisposable {
     }
     if (this.keepsJournal) {
       const seq = this.journal.length + 1
-      this.journal.push({ seq, at, circuit: name, type, from: before.state, to, event, why, ...own })
+      this.journal.push({
+        seq,
+        at,
+        circuit: name,
+        type,
+        from: before.state,
+        to,
+        event,
+        why: journalled,
+        ...own,
+        hash: '',
+      })
     }
     if (before.state === to) return
     this.#tell('transition', {
@@ -118,6 +138,7 @@ export class FakeAdmin implements AsyncDisposable {
       to,
       at,
       why,
+      told: to === 'open' ? `${why}; next try in 30 s` : why,
       ...own,
       openUntil: after.openUntil,
     })
@@ -144,7 +165,8 @@ export class FakeAdmin implements AsyncDisposable {
 
   async #tick(): Promise<void> {
     try {
-      for await (const _ of setInterval(200, undefined, { signal: this.#stop.signal })) this.tellCircuits()
+      for await (const _ of setInterval(200, undefined, { signal: this.#stop.signal }))
+        if (!this.isPaused) this.tellCircuits()
     } catch {
       // closed
     }
@@ -170,29 +192,34 @@ export class FakeAdmin implements AsyncDisposable {
     server.get('/admin/circuits', () => this.#report())
     server.get<{ Params: { name: string } }>('/admin/circuits/:name', ({ params: { name } }, reply) => {
       const view = this.circuits.get(name)
+      if (this.hidesDetails) return refuse(reply, 500, 'The gateway failed.')
       if (view === undefined) return refuse(reply, 404, `There is no circuit '${name}'.`)
       return { ...view, journal: this.journal.filter((row) => row.circuit === name).toReversed() }
     })
-    server.post<{ Params: { name: string; verb: 'open' | 'close' }; Body: Command }>(
+    server.post<{ Params: { name: string; verb: 'open' | 'close' }; Body: Order }>(
       '/admin/circuits/:name/:verb',
       ({ params: { name, verb }, body, url }, reply) => {
         this.commands.push({ path: url, body })
         if (this.refusal !== undefined) return refuse(reply, 400, this.refusal)
         const until = body.ttlMs === undefined ? null : now() + body.ttlMs
-        const hold = { by: 'alice', reason: body.reason, until }
+        const { reason = '' } = body
+        const hold = { by: 'alice', reason, until }
         this.change(name, {
           to: verb === 'open' ? 'open' : 'closed',
           type: verb === 'open' ? 'operator.opened' : 'operator.closed',
-          why: `by hand, by alice ("${body.reason}")`,
+          why: `by hand, by alice ("${reason}")`,
           by: 'alice',
-          reason: body.reason,
+          reason,
           traits: body.hold === true ? { held: true, hold, openUntil: null } : {},
         })
         return this.circuits.get(name)
       },
     )
     server.get('/admin/journal', () => ({ rows: this.journal.toReversed() }))
-    server.get('/admin/chart', () => ({ svg: this.chart }))
+    server.get('/admin/chart', ({ query }) => {
+      this.chartsAsked.push(query)
+      return { svg: this.chart }
+    })
     server.get('/admin/events', async (_request, reply) => {
       if (this.isRefusing) return refuse(reply, 503, 'The gateway is starting.')
       reply.hijack()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
-import type { JournalRow } from '../../visualizations/dashboard/contract.ts'
+import type { JournalRowView } from '../../src/gateway/admin/wire.ts'
 import {
   changeInWords,
   entryOfRow,
@@ -8,7 +8,7 @@ import {
   merge,
 } from '../../visualizations/dashboard/timeline-entry.ts'
 
-const row = (traits: Partial<JournalRow>): JournalRow => ({
+const row = (traits: Partial<JournalRowView>): JournalRowView => ({
   seq: 1,
   at: 1000,
   circuit: 'a',
@@ -17,10 +17,14 @@ const row = (traits: Partial<JournalRow>): JournalRow => ({
   to: 'open',
   event: { at: 1000 },
   why: '5 failures in a row',
+  hash: '',
   ...traits,
 })
 const heard = (at: number, to: 'open' | 'half-open' = 'open') =>
-  entryOfTransition({ circuit: 'a', from: 'closed', to, at, why: '5 failures in a row', openUntil: null })
+  entryOfTransition({
+    ...{ circuit: 'a', from: 'closed', to, at, openUntil: at + 30_000 },
+    ...{ why: '5 failures in a row', told: '5 failures in a row; next try in 30 s' },
+  })
 
 describe('the timeline', () => {
   it('shows what changed a state, what an operator did and when a hold was over, nothing else', () => {
@@ -50,6 +54,10 @@ describe('the timeline', () => {
     ])
   })
 
+  it('tells what is heard in the words of the journal', () => {
+    expect(heard(1000).why).toBe('5 failures in a row; next try in 30 s')
+  })
+
   it('keeps two transitions apart that only look alike', () => {
     expect(merge(entryOfRow(row({})), [heard(9000)])).toHaveLength(2)
   })
@@ -61,7 +69,7 @@ describe('the timeline', () => {
   })
 
   it('says what happened', () => {
-    const words = (traits: Partial<JournalRow>) => entryOfRow(row(traits)).map(changeInWords).join()
+    const words = (traits: Partial<JournalRowView>) => entryOfRow(row(traits)).map(changeInWords).join()
     expect(words({})).toBe('closed → open')
     const byHand = { from: 'open', type: 'operator.opened', by: 'alice' } as const
     expect(words(byHand)).toBe('open again')

@@ -1,10 +1,13 @@
 import { describe, expect, it } from 'vitest'
 
+import { resolveBreaker } from '../../src/core/breaker-options.ts'
+import { CircuitCharts } from '../../src/gateway/admin/circuit-charts.ts'
 import { adminTokens } from '../../src/gateway/admin/tokens.ts'
 import { percentileMs } from '../../src/gateway/admin/percentile.ts'
 import { ConfigError } from '../../src/core/errors.ts'
 import { DURATION_BOUNDS_MS, DurationHistogram } from '../../src/core/stats.ts'
 import { ALICE, START, fakeTarget, json, startAdmin } from './admin-support.ts'
+import type { Admin } from './admin-support.ts'
 
 const KEYS = [
   'calls',
@@ -359,7 +362,8 @@ describe('POST /admin/reload', () => {
 
   it('answers 400 with every fault where the new configuration is broken', async () => {
     const reload = async () => {
-      throw new ConfigError('gateway.yaml:3 targets[0].timeoutMs: is 0\ngateway.yaml:4 key: unknown key')
+      const shown = '  3 | targets\n    | ^'
+      throw new ConfigError(`gateway.yaml:3:1: a colon is missing\n${shown}\ngateway.yaml:4 key: unknown key`)
     }
     await using admin = await startAdmin([fakeTarget('openai').target], { reload })
     const response = await admin.post('/admin/reload')
@@ -367,7 +371,10 @@ describe('POST /admin/reload', () => {
     expect((await json(response)).error).toMatchObject({
       code: 'invalid_config',
       message: expect.stringContaining('the old one stays in force'),
-      faults: ['gateway.yaml:3 targets[0].timeoutMs: is 0', 'gateway.yaml:4 key: unknown key'],
+      faults: [
+        'gateway.yaml:3:1: a colon is missing\n  3 | targets\n    | ^',
+        'gateway.yaml:4 key: unknown key',
+      ],
     })
   })
 
@@ -392,9 +399,60 @@ describe('POST /admin/reload', () => {
   })
 })
 
-it('GET /admin/chart gives the chart', async () => {
-  await using admin = await startAdmin([fakeTarget('openai').target])
-  expect(await json(await admin.get('/admin/chart'))).toEqual({ svg: '<svg id="breaker"/>' })
+describe('GET /admin/chart', () => {
+  const rules = { threshold: 3, cooldownMs: 3000 }
+  const start = () => {
+    const charts = new CircuitCharts()
+    const targets = [
+      fakeTarget('openai', { circuitBreaker: rules }).target,
+      fakeTarget('azure', { circuitBreaker: { ...rules } }).target,
+      fakeTarget('other', { circuitBreaker: { threshold: 7, degradation: {} } }).target,
+    ]
+    return startAdmin(targets, { chart: (policy) => charts.of(policy) })
+  }
+  const drawn = async (admin: Admin, query = '') => {
+    const { svg } = (await (await admin.get(`/admin/chart${query}`)).json()) as { svg: string }
+    return svg
+  }
+  const wordsIn = (svg: string) => [...svg.matchAll(/>([^<>]+)<\/text>/g)].map(([, words]) => words).join(' ')
+  const idsIn = (svg: string) =>
+    [...svg.matchAll(/ id="((?:state|way|in|out|edge):[^"]+)"/g)].map(([, id]) => id).toSorted()
+
+  it('gives the chart with the numbers of the default rules, or with those of a circuit', async () => {
+    await using admin = await start()
+    const [standard, own, other] = [
+      await drawn(admin),
+      await drawn(admin, '?circuit=openai'),
+      await drawn(admin, '?circuit=other'),
+    ]
+    expect(wordsIn(standard)).toMatch(/ 5 failures in a row .* after cooldown \(30 s\)/)
+    expect(wordsIn(own)).toMatch(/ 3 failures in a row .* after cooldown \(3 s\)/)
+    expect(wordsIn(own)).not.toMatch(/5 failures|\(30 s\)|default/)
+    expect(wordsIn(other)).toContain(' 7 failures in a row ')
+    // what lights up on the one does on the other, but for a state that its rules never enter
+    expect(idsIn(other)).toEqual(idsIn(standard))
+    expect(idsIn(own)).toEqual(
+      idsIn(standard).filter((id) => !/degraded|edge:breaker\.closed\.healthy\//.test(id ?? '')),
+    )
+    expect(await drawn(admin, '?circuit=azure')).toBe(own)
+  })
+
+  it('draws once for all who ask for circuits with the same rules', async () => {
+    const charts = new CircuitCharts()
+    const policy = (threshold: number) => resolveBreaker({ threshold }).policy
+    expect(charts.of(policy(3))).toBe(charts.of(policy(3)))
+    expect(charts.of(policy(3))).not.toBe(charts.of(policy(4)))
+    expect(charts.of(undefined)).toBe(charts.of(undefined))
+    await Promise.all([charts.of(policy(3)), charts.of(policy(4)), charts.of(undefined)])
+  })
+
+  it('says so where there is no such circuit, or the question is another one', async () => {
+    await using admin = await start()
+    const unknown = await admin.get('/admin/chart?circuit=opena')
+    expect([unknown.status, (await json(unknown)).error.didYouMean]).toEqual([404, ['openai']])
+    expect((await admin.get('/admin/chart?circuit=a&circuit=b')).status).toBe(400)
+    expect((await admin.get('/admin/chart?name=openai')).status).toBe(400)
+  })
 })
 
 describe('the p95', () => {

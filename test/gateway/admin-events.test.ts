@@ -2,9 +2,8 @@ import { connect } from 'node:net'
 
 import { describe, expect, it } from 'vitest'
 
-import type { CircuitView } from '../../src/gateway/admin/circuit-view.ts'
-import type { TransitionView } from '../../src/gateway/admin/live-events.ts'
 import { adminTokens } from '../../src/gateway/admin/tokens.ts'
+import type { CircuitView, TransitionView } from '../../src/gateway/admin/wire.ts'
 import { ALICE, START, fakeTarget, startAdmin } from './admin-support.ts'
 import type { Admin } from './admin-support.ts'
 
@@ -99,6 +98,7 @@ describe('the live events', () => {
       to: 'open',
       at: START,
       why: '2 failures in a row, the last of kind server_error',
+      told: '2 failures in a row, the last of kind server_error; next try in 30 s',
       openUntil: START + 30_000,
     })
     await admin.post('/admin/circuits/openai/close', { reason: 'it was the proxy' })

@@ -15,6 +15,7 @@ const ROUTES = [
   ['GET', '/admin/journal'],
   ['POST', '/admin/reload'],
   ['GET', '/admin/events'],
+  ['GET', '/admin/inspect'],
   ['GET', '/admin/chart'],
   ['GET', '/admin/nothing'],
   ['GET', '/admin'],

@@ -10,18 +10,18 @@ import type { Explanation } from '../../src/core/explain.ts'
 import type { Logger } from '../../src/core/notifier.ts'
 import { createSwitchgear } from '../../src/core/switchgear.ts'
 import type { TargetOptions } from '../../src/core/target-options.ts'
-import type { AdminTarget, CircuitView } from '../../src/gateway/admin/circuit-view.ts'
-import type { AdminContext, GroupView } from '../../src/gateway/admin/context.ts'
-import type { JournalRowView } from '../../src/gateway/admin/journal-query.ts'
+import type { AdminTarget } from '../../src/gateway/admin/circuit-view.ts'
+import type { AdminContext } from '../../src/gateway/admin/context.ts'
 import { registerAdmin } from '../../src/gateway/admin/register-admin.ts'
 import { adminTokens } from '../../src/gateway/admin/tokens.ts'
+import type { CircuitView, GroupView, JournalRowView } from '../../src/gateway/admin/wire.ts'
 import { memoryJournal } from '../../src/stores/memory-journal.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
 
 /** Long enough not to wait for others' guesses. */
 export const ALICE = 'alice-0123456789-0123456789-0123456789'
 /** Short enough to be guessed. */
-export const BOB = 'bob-12345'
+export const BOB = 'bob-1234567890123'
 
 export const START = Date.parse('2026-11-30T03:00:00Z')
 

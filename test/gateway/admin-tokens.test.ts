@@ -44,7 +44,10 @@ describe('configured tokens', () => {
 
   it('are refused where they are too short to be any, or where nobody could tell who acted', () => {
     const make = (configured: Record<string, string>) => () => adminTokens({ configured, file: undefined })
-    expect(make({ alice: 'short' })).toThrow(/'alice' has fewer than 8 characters.*openssl rand/s)
+    expect(make({ alice: 'short' })).toThrow(/'alice' has fewer than 16 characters.*openssl rand/s)
+    // as in a configuration
+    expect(make({ alice: 'fifteen-letters' })).toThrow(/fewer than 16/)
+    expect(make({ alice: 'sixteen-letters-' })).not.toThrow()
     expect(make({ alice: ALICE, bob: ALICE })).toThrow(/'alice' and 'bob' have the same admin token/)
     expect(make({ alice: 'short' })).not.toThrow('short.')
   })

@@ -1,4 +1,5 @@
-import type { CircuitsReport, CircuitView, Command, JournalRow } from './contract.ts'
+import type { CircuitsReport, CircuitView, JournalRowView, Order } from '../../src/gateway/admin/wire.ts'
+import { wordsOf } from './words-of.ts'
 
 /** An answer that is no success, in words for people. */
 export class ApiError extends Error {
@@ -26,24 +27,25 @@ export class AdminApi {
   }
 
   /** The newest rows first. */
-  async journal(query: Readonly<Record<string, string>>): Promise<readonly JournalRow[]> {
+  async journal(query: Readonly<Record<string, string>>): Promise<readonly JournalRowView[]> {
     const answer = await this.#ask(`journal?${new URLSearchParams(query)}`)
-    const { rows } = (await answer.json()) as { rows: readonly JournalRow[] }
+    const { rows } = (await answer.json()) as { rows: readonly JournalRowView[] }
     return rows
   }
 
   /** What is told of one circuit beyond its view. */
-  async circuit(name: string): Promise<{ readonly journal: readonly JournalRow[] }> {
+  async circuit(name: string): Promise<{ readonly journal: readonly JournalRowView[] }> {
     const answer = await this.#ask(`circuits/${encodeURIComponent(name)}`)
-    return (await answer.json()) as { journal: readonly JournalRow[] }
+    return (await answer.json()) as { journal: readonly JournalRowView[] }
   }
 
-  async chart(): Promise<string> {
-    const answer = await this.#ask('chart')
+  /** With the numbers of this circuit. */
+  async chart(circuit: string): Promise<string> {
+    const answer = await this.#ask(`chart?${new URLSearchParams({ circuit })}`)
     return ((await answer.json()) as { svg: string }).svg
   }
 
-  async command(name: string, verb: 'open' | 'close', command: Command): Promise<CircuitView> {
+  async command(name: string, verb: 'open' | 'close', command: Order): Promise<CircuitView> {
     const answer = await this.#ask(`circuits/${encodeURIComponent(name)}/${verb}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -69,16 +71,5 @@ export class AdminApi {
     }
     if (!answer.ok) throw new ApiError(answer.status, await wordsOf(answer))
     return answer
-  }
-}
-
-async function wordsOf(answer: Response): Promise<string> {
-  const plain = `The gateway answered with status ${answer.status}.`
-  try {
-    const { error } = (await answer.json()) as { error?: { message?: unknown } | string }
-    const message = typeof error === 'string' ? error : error?.message
-    return typeof message === 'string' && message !== '' ? message : plain
-  } catch {
-    return plain
   }
 }

@@ -1,4 +1,4 @@
-import type { CircuitView } from './contract.ts'
+import type { CircuitView } from '../../src/gateway/admin/wire.ts'
 
 export const SHOWN = ['all', 'open', 'half-open', 'degraded', 'closed', 'held'] as const
 export type Shown = (typeof SHOWN)[number]

@@ -1,4 +1,4 @@
-import type { CircuitView } from './contract.ts'
+import type { CircuitView } from '../../src/gateway/admin/wire.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
 /** The id of the state in which a circuit is, as the chart of the breaker has it. */

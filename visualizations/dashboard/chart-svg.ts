@@ -35,9 +35,13 @@ const policy = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes?.cre
   },
 )
 
+// colours come from the style sheet of the page, which knows its theme; the policy of the page lets no other style in
+const OWN_STYLE = /<style>[^]*?<\/style>/g
+
 /** undefined = it is no picture. */
 export function readChart(text: string): SVGSVGElement | undefined {
-  const told = policy === undefined ? text : policy.createHTML(text)
+  const plain = text.replaceAll(OWN_STYLE, '')
+  const told = policy === undefined ? plain : policy.createHTML(plain)
   const { documentElement } = new DOMParser().parseFromString(told, 'image/svg+xml')
   const copy = copyOf(documentElement)
   return copy instanceof SVGSVGElement ? copy : undefined

@@ -1,6 +1,6 @@
 import { computed, signal } from '@preact/signals'
 import type { ReadonlySignal, Signal } from '@preact/signals'
-import type { CircuitView } from './contract.ts'
+import type { CircuitView } from '../../src/gateway/admin/wire.ts'
 
 /** All circuits, each a signal of its own: what did not change is not drawn again. */
 export class Circuits {

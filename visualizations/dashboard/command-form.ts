@@ -1,4 +1,4 @@
-import type { CircuitView, Command } from './contract.ts'
+import type { CircuitView, Order } from '../../src/gateway/admin/wire.ts'
 
 /** What an operator can do to a circuit. */
 export type Act = 'open' | 'close' | 'hold'
@@ -22,13 +22,13 @@ export interface Filled {
   readonly otherMinutes: string
 }
 
-export interface Order {
+export interface Instruction {
   readonly verb: 'open' | 'close'
-  readonly command: Command
+  readonly command: Order
 }
 
 /** What is sent; a text says what is still wrong. */
-export function orderOf(act: Act, { reason, way, lasts, otherMinutes }: Filled): Order | string {
+export function orderOf(act: Act, { reason, way, lasts, otherMinutes }: Filled): Instruction | string {
   const why = reason.trim()
   if (why === '') return 'Say why: those who come after you read it in the timeline.'
   if (act !== 'hold') return { verb: act, command: { reason: why } }

@@ -1,4 +1,5 @@
-import type { CircuitState, CircuitView } from './contract.ts'
+import type { CircuitState } from '../../machines/circuit-state.ts'
+import type { CircuitView } from '../../src/gateway/admin/wire.ts'
 
 /** What a state means to a call. */
 export const MEANING: Readonly<Record<CircuitState, string>> = {

@@ -1,6 +1,6 @@
 import { ApiError } from './admin-api.ts'
 import type { AdminApi } from './admin-api.ts'
-import type { CircuitsReport, TransitionView } from './contract.ts'
+import type { CircuitsReport, TransitionView } from '../../src/gateway/admin/wire.ts'
 import { after, every, pageNow } from './page-clock.ts'
 import { SseReader } from './sse-reader.ts'
 import type { SseEvent } from './sse-reader.ts'

@@ -2,12 +2,12 @@ import { batch, computed, signal } from '@preact/signals'
 import type { ReadonlySignal, Signal } from '@preact/signals'
 import { AdminApi, ApiError } from './admin-api.ts'
 import { Circuits } from './circuits.ts'
-import type { Command } from './contract.ts'
+import type { Order } from '../../src/gateway/admin/wire.ts'
 import { LiveEvents } from './live-events.ts'
 import type { Connection } from './live-events.ts'
-import { every, pageNow } from './page-clock.ts'
+import { after, every, pageNow } from './page-clock.ts'
 import { Timeline } from './timeline.ts'
-import { forgetToken, keepToken } from './token.ts'
+import { NO_WORD, forgetToken, isWord, keepToken } from './token.ts'
 
 /** Who may look, and what is wrong with the token that was tried. */
 export type Session =
@@ -16,6 +16,7 @@ export type Session =
   | { readonly state: 'in'; readonly api: AdminApi }
 
 const TICK_MS = 250
+const LOAD_MS = 1000
 
 /** Everything that the page shows, and what can be done on it. */
 export class Panel {
@@ -31,6 +32,7 @@ export class Panel {
   readonly #ahead = signal(0)
   #live: LiveEvents | undefined
   #stopTick = () => {}
+  #isLoadDue = false
 
   /** Now, on the clock of the gateway. It stands still while the connection is lost: so does what is shown. */
   readonly now: ReadonlySignal<number> = computed(() =>
@@ -48,8 +50,8 @@ export class Panel {
   }
 
   async signIn(token: string): Promise<void> {
-    if (!/^[\x21-\x7e]+$/.test(token)) {
-      this.session.value = { state: 'out', fault: 'A token is one word of plain letters, digits and signs.' }
+    if (!isWord(token)) {
+      this.session.value = { state: 'out', fault: NO_WORD }
       return
     }
     this.session.value = { state: 'checking' }
@@ -82,11 +84,21 @@ export class Panel {
   }
 
   /** @throws ApiError with words for people */
-  async command(name: string, verb: 'open' | 'close', command: Command): Promise<void> {
+  async command(name: string, verb: 'open' | 'close', command: Order): Promise<void> {
     const { value } = this.session
     if (value.state !== 'in') throw new ApiError(401, 'You are signed out. Sign in again.')
     this.circuits.take(await value.api.command(name, verb, command))
     void this.timeline.load(value.api)
+  }
+
+  /** The journal tells more of what was heard: how many calls were refused before. Once for many at a time. */
+  #loadSoon(api: AdminApi): void {
+    if (this.#isLoadDue) return
+    this.#isLoadDue = true
+    after(LOAD_MS, () => {
+      this.#isLoadDue = false
+      if (this.session.peek().state === 'in') void this.timeline.load(api)
+    })
   }
 
   #begin(token: string): void {
@@ -103,7 +115,10 @@ export class Panel {
           // a hold may change no state, and then no transition tells of it
           if (heldOtherwise) void this.timeline.load(api)
         }),
-      transition: (transition) => this.timeline.hear(transition),
+      transition: (transition) => {
+        this.timeline.hear(transition)
+        this.#loadSoon(api)
+      },
       connection: (connection) => (this.connection.value = connection),
       refused: (why) => this.signOut(why),
     })

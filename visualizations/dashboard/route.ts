@@ -7,6 +7,12 @@ export type Route =
 
 export const BOARD = '#/'
 export const TIMELINE = '#/timeline'
+/** The page of the live actors, and one of its breakers. */
+export const INSPECTOR = 'inspect'
+export const actorHref = (breaker: string): string => `${INSPECTOR}#breaker=${encodeURIComponent(breaker)}`
+/** The breaker that the address of that page names. */
+export const breakerIn = (hash: string): string | undefined =>
+  new URLSearchParams(hash.slice(1)).get('breaker') ?? undefined
 export const circuitHref = (name: string): string => `#/circuits/${encodeURIComponent(name)}`
 
 export const route = signal<Route>({ page: 'board' })

@@ -1,4 +1,5 @@
-import type { CircuitState, JournalRow, TransitionView } from './contract.ts'
+import type { CircuitState } from '../../machines/circuit-state.ts'
+import type { JournalRowView, TransitionView } from '../../src/gateway/admin/wire.ts'
 
 /** A change of a circuit as the timeline shows it. */
 export interface TimelineEntry {
@@ -21,7 +22,7 @@ const MOST_ENTRIES = 500
 // the same moment, told by two clocks
 const SAME_MS = 50
 
-export function entryOfRow(row: JournalRow): TimelineEntry[] {
+export function entryOfRow(row: JournalRowView): TimelineEntry[] {
   const { seq, at, circuit, type, from, to, event, why = '', by, reason } = row
   if (circuit === null || from === null || to === null) return []
   const byHand = type.startsWith('operator.')
@@ -33,7 +34,7 @@ export function entryOfRow(row: JournalRow): TimelineEntry[] {
 }
 
 export function entryOfTransition(transition: TransitionView): TimelineEntry {
-  const { circuit, from, to, at, why, by, reason } = transition
+  const { circuit, from, to, at, told, by, reason } = transition
   const key = `${circuit} ${at} ${to}`
   return {
     key,
@@ -42,7 +43,7 @@ export function entryOfTransition(transition: TransitionView): TimelineEntry {
     from,
     to,
     type: undefined,
-    why: by === undefined ? why : '',
+    why: by === undefined ? told : '',
     by,
     reason,
     heldUntil: undefined,

@@ -1,7 +1,7 @@
 import { computed, signal } from '@preact/signals'
 import type { ReadonlySignal } from '@preact/signals'
 import type { AdminApi } from './admin-api.ts'
-import type { JournalRow, TransitionView } from './contract.ts'
+import type { JournalRowView, TransitionView } from '../../src/gateway/admin/wire.ts'
 import { entryOfRow, entryOfTransition, merge } from './timeline-entry.ts'
 import type { TimelineEntry } from './timeline-entry.ts'
 
@@ -49,7 +49,7 @@ export class Timeline {
     this.isJournalSilent.value = true
   }
 
-  #take(rows: readonly JournalRow[]): void {
+  #take(rows: readonly JournalRowView[]): void {
     this.fault.value = ''
     this.isJournalSilent.value = rows.length === 0
     this.#told.value = rows.flatMap(entryOfRow)

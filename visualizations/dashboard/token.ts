@@ -12,6 +12,10 @@ export function takeToken(): string | undefined {
   return given
 }
 
+/** Whether this could be one, which goes into a header. */
+export const isWord = (token: string): boolean => /^[\x21-\x7e]+$/.test(token)
+export const NO_WORD = 'A token is one word of plain letters, digits and signs.'
+
 export function keepToken(token: string): void {
   sessionStorage.setItem(KEY, token)
 }

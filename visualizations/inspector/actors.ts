@@ -26,6 +26,8 @@ export interface Actor {
   readonly snapshot: Signal<ShownSnapshot>
   /** The state before the present one; undefined = it has had no other yet. */
   readonly before: Signal<unknown>
+  /** Type of the event that led from there; undefined = nobody knows. */
+  readonly movedBy: Signal<string | undefined>
   readonly ended: Signal<boolean>
   /** The newest first. */
   readonly rows: Signal<readonly SeenRow[]>
@@ -53,6 +55,8 @@ export class Actors {
   readonly wanted = computed(() => this.all.value.filter((actor) => this.isWanted(actor)))
   readonly chosen = signal<Actor | undefined>(undefined)
   readonly inspector = signal('')
+  /** Which of several processes tells this; empty = there is but one. */
+  readonly replica = signal('')
   /** Events that were never told, because there were too many. */
   readonly untold = signal(0)
   /** Chains under way that are not shown. */
@@ -60,6 +64,17 @@ export class Actors {
   definitions: Picture['definitions'] | undefined
   hearer: Hearer | undefined
   #lastKey = 0
+  #wished: string | undefined
+
+  /** @param wished the breaker that is looked at as soon as it is there */
+  constructor(wished?: string) {
+    this.#wished = wished
+  }
+
+  choose(actor: Actor): void {
+    this.#wished = undefined
+    this.chosen.value = actor
+  }
 
   isWanted({ told, snapshot }: Actor): boolean {
     const wanted = this.filter.value.trim().toLowerCase()
@@ -72,10 +87,11 @@ export class Actors {
     this.untold.value = 0
   }
 
-  show({ inspector, definitions, actors, unshown, missed }: Picture): void {
+  show({ replica = '', inspector, definitions, actors, unshown, missed }: Picture): void {
     batch(() => {
       this.definitions = definitions
       this.inspector.value = inspector
+      this.replica.value = replica
       this.unshown.value = unshown
       this.untold.value += missed
       const here = new Set(actors.map(({ id }) => id))
@@ -114,6 +130,7 @@ export class Actors {
       told,
       snapshot: signal(told.snapshot),
       before: signal(undefined),
+      movedBy: signal(undefined),
       ended: signal(false),
       rows: signal([]),
     })
@@ -122,20 +139,21 @@ export class Actors {
   #note(row: ShownRow, rows: Map<Actor, SeenRow[]>): void {
     const actor = this.byId.get(row.id)
     if (actor === undefined) return
-    const to = this.#move(actor, row.snapshot)
+    const to = this.#move(actor, row.snapshot, row.event.type)
     const fresh = rows.get(actor) ?? []
     if (fresh.length === 0) rows.set(actor, fresh)
     fresh.push({ ...row, key: ++this.#lastKey, to })
   }
 
   /** The new state in words, where it is another one. */
-  #move(actor: Actor | undefined, snapshot: ShownSnapshot | undefined): string | undefined {
+  #move(actor: Actor | undefined, snapshot: ShownSnapshot | undefined, event?: string): string | undefined {
     if (actor === undefined || snapshot === undefined) return undefined
     const { value } = actor.snapshot.value
     const [from, to] = [inWords(value), inWords(snapshot.value)]
     actor.snapshot.value = snapshot
     if (from === to) return undefined
     actor.before.value = value
+    actor.movedBy.value = event
     return to
   }
 
@@ -148,6 +166,10 @@ export class Actors {
     const all = [...this.byId.values()].toReversed()
     all.sort((a, b) => rank(a) - rank(b) || (a.told.machine === 'breaker' ? byName(a, b) : 0))
     this.all.value = all
+    const wish = this.#wished
+    const wished =
+      wish !== undefined && all.find(({ told }) => told.machine === 'breaker' && told.name === wish)
+    if (wished) return this.choose(wished)
     const { value: chosen } = this.chosen
     if (chosen !== undefined && this.byId.get(chosen.told.id) === chosen) return
     this.chosen.value = all.find(({ told }) => told.name === chosen?.told.name) ?? all[0]

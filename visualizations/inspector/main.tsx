@@ -8,7 +8,7 @@ import { App } from './views/app.tsx'
 // before anything else: the token leaves the address bar
 const token = takeToken()
 const actors = new Actors()
-const feed = new Feed(token, actors)
+const feed = new Feed({ path: 'feed', token, actors })
 const stately = new StatelyWindow(actors)
 void feed.run()
 

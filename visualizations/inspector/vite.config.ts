@@ -1,4 +1,11 @@
-import { defineConfig, mergeConfig } from 'vite'
+import { resolve } from 'node:path'
+
+import { defineConfig } from 'vite'
 import dashboard from '../dashboard/vite.config.ts'
 
-export default mergeConfig(dashboard, defineConfig({}))
+const page = resolve(import.meta.dirname, 'index.html')
+
+export default defineConfig({
+  ...dashboard,
+  build: { ...dashboard.build, rolldownOptions: { input: page } },
+})

@@ -55,7 +55,9 @@ const CONTEXTS: Readonly<Record<MachineName, Fields>> = {
     trial: { fields: { ...counts, permits: { list: 'number' }, retryUntil: 'number', failure: 'word' } },
   },
   chain: {
-    plan: { fields: { targets: { list: 'word' }, startedAt: 'number', deadlineAt: 'number' } },
+    plan: {
+      fields: { targets: { list: 'word' }, noFallback: 'flag', startedAt: 'number', deadlineAt: 'number' },
+    },
     ahead: { list: 'word' },
     list: 'word',
     target: 'word',
@@ -63,6 +65,7 @@ const CONTEXTS: Readonly<Record<MachineName, Fields>> = {
     asked: { list: 'word' },
     refused: { list: { fields: refusal } },
     lastResort: 'flag',
+    bypassed: 'flag',
     waitUntil: 'number',
     patienceUntil: 'number',
   },
@@ -86,6 +89,7 @@ const EVENT: Fields = {
   call: 'word',
   actorId: 'word',
   ...refusal,
+  bypassed: 'flag',
   verdict: { fields: { failure: 'word', retry: 'word', fallback: 'word', retryAfterMs: 'number' } },
   budget: 'flag',
   route: 'word',

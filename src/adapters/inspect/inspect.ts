@@ -8,12 +8,12 @@ import type { SupervisorRef } from '../../core/host.ts'
 import { silentLogger } from '../../core/notifier.ts'
 import type { Logger } from '../../core/notifier.ts'
 import { checkKeys, checkNumber } from '../../core/validate.ts'
-import { ActorFeed } from './actor-feed.ts'
 import { checkToken, makeToken } from './gatekeeper.ts'
+import { STATELY } from './page-files.ts'
+import { PageServer } from './page-server.ts'
 import { Relay } from './relay.ts'
 
 const HOST = '127.0.0.1'
-const STATELY = 'https://stately.ai/inspect'
 
 /** Whoever has a supervisor: a switchgear, a registry of breakers, the breakers of a fetch. */
 export interface Inspectable {
@@ -57,28 +57,22 @@ export async function inspect(gear: Inspectable, options: InspectOptions = {}): 
   const port = checkNumber('port', options.port ?? 0, { min: 0, max: 65_535, integer: true })
   const token = options.token === undefined ? makeToken() : checkToken(options.token)
   const inspector = checkAddress(options.inspectorUrl ?? STATELY)
-  let faults = 0
-  const onFault = (error: unknown) => {
-    // one line says it; there may be one at every event
-    if (faults++ === 0) logger.error({ err: { message: String(error) } }, 'the actors cannot be shown')
-  }
-  const feed = new ActorFeed(gear.supervisor, clock, onFault)
-  const relay = new Relay({ feed, clock, token, inspector, onFault })
-  const server = createServer((request, response) => relay.answer(request, response))
+  const relay = new Relay({ supervisor: gear.supervisor, inspector, clock, logger })
+  const page = new PageServer({ relay, token, inspector })
+  const server = createServer((request, response) => page.answer(request, response))
   // whoever looks on does not keep the process alive
   server.on('connection', (socket) => socket.unref())
   let actual: number
   try {
     actual = await listen(server, port)
   } catch (error) {
-    feed.close()
+    relay.close()
     throw error
   }
   let closed: Promise<void> | undefined
   const close = () =>
     (closed ??= new Promise<void>((resolve) => {
       relay.close()
-      feed.close()
       server.close(() => resolve())
       server.closeAllConnections()
     }))

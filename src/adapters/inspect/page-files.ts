@@ -1,6 +1,9 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
+/** The public Stately inspector. Asked for by a browser, and only once somebody asks for it. */
+export const STATELY = 'https://stately.ai/inspect'
+
 /** A file of the page, as it is sent. */
 export interface PageFile {
   readonly status: number

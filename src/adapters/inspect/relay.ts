@@ -1,10 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Clock } from '../../core/clock.ts'
-import type { ActorFeed } from './actor-feed.ts'
+import type { SupervisorRef } from '../../core/host.ts'
+import type { Logger } from '../../core/notifier.ts'
+import { ActorFeed } from './actor-feed.ts'
 import { definitions } from './definitions.ts'
-import { placeRefusal, tokenRefusal } from './gatekeeper.ts'
-import type { Refused } from './gatekeeper.ts'
-import { pageFiles, securityHeaders } from './page-files.ts'
 import { Viewer } from './viewer.ts'
 import type { Picture } from './wire.ts'
 
@@ -13,91 +12,71 @@ const TICKS_OF_SILENCE = 50
 const MOST_VIEWERS = 16
 
 interface Around {
-  readonly feed: ActorFeed
-  readonly clock: Clock
-  readonly token: string
+  readonly supervisor: SupervisorRef
   /** Address of the Stately inspector. */
   readonly inspector: string
-  readonly onFault: (error: unknown) => void
+  /** Which of several processes this is. */
+  readonly replica?: string
+  readonly clock: Clock
+  readonly logger: Logger
 }
 
 const sseEvent = (name: string, json: string): string => `event: ${name}\ndata: ${json}\n\n`
 
-/** Answers the page, and tells every viewer ten times a second what has happened. Nothing runs while nobody watches. */
+/** Tells every viewer ten times a second what the actors have done. Nothing runs while nobody watches. */
 export class Relay {
   readonly #around: Around
-  readonly #files = pageFiles()
-  readonly #headers: Readonly<Record<string, string>>
+  readonly #feed: ActorFeed
   readonly #viewers = new Set<Viewer>()
   #timer: unknown
   #silentFor = 0
+  #faults = 0
 
   constructor(around: Around) {
     this.#around = around
-    this.#headers = securityHeaders(around.inspector)
+    this.#feed = new ActorFeed(around.supervisor, around.clock, this.fault)
   }
 
-  answer(request: IncomingMessage, response: ServerResponse): void {
-    try {
-      this.#answer(request, response)
-    } catch (error) {
-      this.#around.onFault(error)
-      response.destroy()
-    }
+  /** Why nobody else is let in; undefined = there is room. */
+  get whyFull(): string | undefined {
+    return this.#viewers.size < MOST_VIEWERS ? undefined : `${MOST_VIEWERS} pages watch already. Close one.`
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    const { headers, method = '', url = '' } = request
-    const path = url.split('?', 1)[0] ?? ''
-    const refusal = placeRefusal(headers) ?? methodRefusal(method)
-    if (refusal !== undefined) return this.#refuse(response, refusal)
-    if (path === '/feed') return this.#watch(request, response)
-    const file = this.#files.get(path)
-    if (file === undefined) return this.#refuse(response, { status: 404, why: 'There is no such page here.' })
-    response.writeHead(file.status, { ...this.#headers, 'content-type': file.type })
-    response.end(method === 'HEAD' ? undefined : file.body)
+  /**
+   * Sends everything from now on to `response`, whose head is out, until it closes or `isWelcome`, asked at every tick,
+   * says no.
+   */
+  watch(response: ServerResponse, isWelcome: () => boolean = () => true): void {
+    // the others have had what the picture of the new one contains
+    this.#tell()
+    if (!this.#feed.isOpen) this.#feed.open()
+    const viewer = new Viewer(response, isWelcome)
+    this.#viewers.add(viewer)
+    response.once('close', () => this.#leave(viewer))
+    viewer.send(this.#picture(0), 0)
+    this.#timer ??= this.#around.clock.setTimeout(this.#tick, TICK_MS)
   }
 
-  /** Ends every feed. */
+  /** Ends every feed, for good. */
   close(): void {
     for (const viewer of this.#viewers) {
       this.#leave(viewer)
       viewer.drop()
     }
+    this.#feed.close()
   }
 
-  #refuse(response: ServerResponse, { status, why }: Refused): void {
-    response.writeHead(status, { ...this.#headers, 'content-type': 'text/plain; charset=utf-8' })
-    response.end(`${why}\n`)
-  }
-
-  #watch({ headers, method }: IncomingMessage, response: ServerResponse): void {
-    const refusal = tokenRefusal(headers, this.#around.token) ?? this.#fullRefusal()
-    if (refusal !== undefined) return this.#refuse(response, refusal)
-    response.writeHead(200, { ...this.#headers, 'content-type': 'text/event-stream' })
-    if (method === 'HEAD') return void response.end()
-    const { feed, clock } = this.#around
-    // the others have had what the picture of the new one contains
-    this.#tell()
-    if (!feed.isOpen) feed.open()
-    const viewer = new Viewer(response)
-    this.#viewers.add(viewer)
-    response.once('close', () => this.#leave(viewer))
-    viewer.send(this.#picture(0), 0)
-    this.#timer ??= clock.setTimeout(this.#tick, TICK_MS)
-  }
-
-  #fullRefusal(): Refused | undefined {
-    if (this.#viewers.size < MOST_VIEWERS) return undefined
-    return { status: 503, why: `${MOST_VIEWERS} pages watch already. Close one.` }
+  /** Tells the log that something cannot be shown. Once says it; there may be a fault at every event. */
+  readonly fault = (error: unknown): void => {
+    if (this.#faults++ > 0) return
+    this.#around.logger.error({ err: { message: String(error) } }, 'the actors cannot be shown')
   }
 
   #leave(viewer: Viewer): void {
     if (!this.#viewers.delete(viewer) || this.#viewers.size > 0) return
-    const { feed, clock } = this.#around
-    clock.clearTimeout(this.#timer)
+    this.#around.clock.clearTimeout(this.#timer)
     this.#timer = undefined
-    feed.shut()
+    this.#feed.shut()
   }
 
   readonly #tick = (): void => {
@@ -110,20 +89,20 @@ export class Relay {
       for (const viewer of this.#viewers) viewer.catchUp((missed) => this.#picture(missed))
     } catch (error) {
       // whoever looks on takes nobody down
-      this.#around.onFault(error)
+      this.fault(error)
     }
   }
 
   #weed(now: number): void {
     for (const viewer of this.#viewers) {
-      if (!viewer.isLost(now)) continue
+      if (viewer.isWelcome() && !viewer.isLost(now)) continue
       this.#leave(viewer)
       viewer.drop()
     }
   }
 
   #tell(): void {
-    const news = this.#around.feed.news()
+    const news = this.#feed.news()
     const isDue = ++this.#silentFor >= TICKS_OF_SILENCE
     if (news === undefined && !isDue) return
     this.#silentFor = 0
@@ -133,13 +112,9 @@ export class Relay {
   }
 
   #picture(missed: number): string {
-    const { feed, inspector } = this.#around
-    const picture: Picture = { inspector, definitions, ...feed.picture(), missed }
+    const { inspector, replica } = this.#around
+    const place = replica === undefined ? {} : { replica }
+    const picture: Picture = { ...place, inspector, definitions, ...this.#feed.picture(), missed }
     return sseEvent('picture', JSON.stringify(picture))
   }
-}
-
-function methodRefusal(method: string): Refused | undefined {
-  if (method === 'GET' || method === 'HEAD') return undefined
-  return { status: 405, why: 'Here is nothing but to be read: GET or HEAD.' }
 }

@@ -5,12 +5,15 @@ const LONGEST_STALL_MS = 15_000
 
 /** One page that watches. What it does not read is dropped; once it reads again it gets a new picture. */
 export class Viewer {
+  /** False once it may see nothing any more. */
+  readonly isWelcome: () => boolean
   readonly #response: ServerResponse
   #missed: number | undefined
   #stalledAt: number | undefined
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, isWelcome: () => boolean) {
     this.#response = response
+    this.isWelcome = isWelcome
     // the connection may break between two writes; its end is heard of elsewhere
     response.on('error', () => {})
   }

@@ -40,6 +40,8 @@ export interface ShownRow {
 
 /** Everything as it stands: the first thing a viewer is told, and again after it could not follow. */
 export interface Picture {
+  /** Which of several processes tells this; states differ from one to the other. */
+  readonly replica?: string
   /** Address of the Stately inspector. */
   readonly inspector: string
   /** Each machine as Stately reads it: JSON of its configuration. */

@@ -1,38 +1,28 @@
+import type { Cause } from '../../../machines/breaker-events.ts'
+import type { BreakerPolicy } from '../../../machines/breaker-policy.ts'
+import { whyOpened } from '../../audit/incident/why-opened.ts'
 import { isSwitchgearError } from '../../core/errors.ts'
 import type { Explanation } from '../../core/explain.ts'
+import type { JournalRow } from '../../stores/journal-row.ts'
 import type { JournalFilter } from '../../stores/journal-store.ts'
 import { AdminError, badRequest } from './admin-error.ts'
 import { explanationView, seeCircuits } from './circuit-view.ts'
-import type { CircuitView, SeenCircuit } from './circuit-view.ts'
+import type { SeenCircuit } from './circuit-view.ts'
 import { readOrder } from './command.ts'
-import type { Order } from './command.ts'
-import type { AdminContext, GroupView, Reloaded } from './context.ts'
+import type { AdminContext, Reloaded } from './context.ts'
 import { findCircuit, wayTo } from './find-circuit.ts'
 import { readQuery, rowView } from './journal-query.ts'
-import type { JournalRowView } from './journal-query.ts'
 import type { Frame } from './live-events.ts'
+import type { CircuitView, CircuitsReport, CommandResult, GroupView, JournalRowView, Order } from './wire.ts'
 import { cleanWords } from './words.ts'
 
 const ROWS_OF_ONE = 50
 
-/** `GET /admin/circuits`, and the live event `circuits`. `now` is ms of the wall clock. */
-export interface CircuitsReport {
-  /** States differ from one replica to the other. */
-  readonly replica: string
-  readonly now: number
-  readonly groups?: readonly GroupView[]
-  readonly circuits: readonly CircuitView[]
-}
-
-/** What a command came to. */
-export interface CommandResult extends CircuitView {
-  readonly replica: string
-  readonly now: number
-}
-
 /** `GET /admin/circuits/:circuit` */
 export interface CircuitDetail extends CommandResult {
   readonly explanation: Explanation
+  /** Why it opened by its rules, with the limit and the window of the rule; absent where it has not, or nobody knows. */
+  readonly opened?: string
   /** The last rows, the newest first; empty where no journal is kept. */
   readonly journal: readonly JournalRowView[]
 }
@@ -62,12 +52,25 @@ export class AdminDesk {
     const circuit = path.join('/')
     const { gear, targets } = this.#context.present()
     const { view, told } = findCircuit(circuit, this.#see(), gear, targets)
+    const rows = this.#rowsOf(circuit)
+    const policy = this.#policyOf(circuit)
+    const cause = openingCause(told, rows)
     return {
       ...view,
       ...this.#place,
       explanation: explanationView(told, this.#shift),
-      journal: this.#rowsOf(circuit),
+      ...(cause !== undefined && { opened: whyOpened(cause, policy) }),
+      journal: rows.map(rowView),
     }
+  }
+
+  /** `GET /admin/chart`: with the numbers of the circuit that is asked for, otherwise with those of the default rules. */
+  async chart({ circuit, ...others }: Readonly<Record<string, unknown>>): Promise<{ readonly svg: string }> {
+    const isOne = circuit === undefined || typeof circuit === 'string'
+    if (!isOne || Object.keys(others).length > 0) throw badRequest('The query knows circuit, once.')
+    const { gear, targets } = this.#context.present()
+    if (circuit !== undefined) findCircuit(circuit, this.#see(), gear, targets)
+    return { svg: await this.#context.chart(circuit === undefined ? undefined : this.#policyOf(circuit)) }
   }
 
   /** `POST /admin/circuits/:circuit/open` and `…/close` */
@@ -98,7 +101,7 @@ export class AdminDesk {
   journal(query: Readonly<Record<string, unknown>>): { readonly rows: readonly JournalRowView[] } {
     const filter = readQuery(query)
     try {
-      return { rows: this.#rows(filter) }
+      return { rows: this.#rows(filter).map(rowView) }
     } catch (error) {
       this.#context.logger.error({ err: error }, 'admin: the journal cannot be read')
       const text = 'The journal cannot be read. `switchgear journal verify` says what is wrong with it.'
@@ -121,7 +124,8 @@ export class AdminDesk {
     } catch (error) {
       if (!isSwitchgearError(error) && !(error instanceof RangeError)) throw error
       const text = `The new configuration is broken, and the old one stays in force:\n${error.message}`
-      throw new AdminError(400, 'invalid_config', text, { faults: error.message.split('\n') })
+      // the line that a fault shows is indented and belongs to it
+      throw new AdminError(400, 'invalid_config', text, { faults: error.message.split(/\n(?!\s)/) })
     }
   }
 
@@ -132,6 +136,11 @@ export class AdminDesk {
     } catch {
       return {}
     }
+  }
+
+  #policyOf(circuit: string): BreakerPolicy | undefined {
+    const { breakers } = this.#context.present().gear.stats()
+    return breakers.find(({ bucket }) => bucket === circuit)?.policy
   }
 
   #see(): SeenCircuit[] {
@@ -161,7 +170,7 @@ export class AdminDesk {
   }
 
   /** A journal that cannot be read is no reason to show nothing of the circuit. */
-  #rowsOf(circuit: string): readonly JournalRowView[] {
+  #rowsOf(circuit: string): readonly JournalRow[] {
     try {
       return this.#rows({ circuit, limit: ROWS_OF_ONE })
     } catch (error) {
@@ -170,9 +179,19 @@ export class AdminDesk {
     }
   }
 
-  #rows(filter: JournalFilter): readonly JournalRowView[] {
-    return (this.#context.journal?.rows(filter) ?? []).map(rowView)
+  #rows(filter: JournalFilter): readonly JournalRow[] {
+    return this.#context.journal?.rows(filter) ?? []
   }
+}
+
+/** What opened a circuit that is not closed; undefined = an operator did, or nobody knows any more. */
+function openingCause({ status }: Explanation, rows: readonly JournalRow[]): Cause | undefined {
+  if (status.held || (status.state !== 'open' && status.state !== 'half-open')) return undefined
+  const opening = rows.find(
+    ({ type, from, to }) => type !== 'resumed' && to === 'open' && (from === 'closed' || from === 'degraded'),
+  )
+  const causes = [status.cause, ...(opening?.saved == null ? [] : [opening.saved.cause])]
+  return causes.find(({ why }) => why === 'tripped' || why === 'kind_tripped')
 }
 
 const groupView = ({ name, targets, strategy, fallbacks }: GroupView): GroupView => ({

@@ -1,4 +1,3 @@
-import type { CircuitState } from '../../../machines/circuit-state.ts'
 import type { Explanation } from '../../core/explain.ts'
 import { causeInWords } from '../../core/explain.ts'
 import type { Switchgear } from '../../core/switchgear.ts'
@@ -7,12 +6,19 @@ import { listCircuits } from '../circuits.ts'
 import type { Circuit } from '../circuits.ts'
 import { rulesOf } from './rules-in-words.ts'
 import { trafficBy } from './traffic.ts'
-import type { Traffic } from './traffic.ts'
+import type { CircuitView, Traffic } from './wire.ts'
 
 /** What the admin API needs of a switchgear, whatever it sends. */
 export type AdminGear = Pick<
   Switchgear<unknown, unknown, unknown>,
-  'explain' | 'getCircuitStates' | 'snapshots' | 'stats' | 'openCircuit' | 'closeCircuit' | 'on'
+  | 'explain'
+  | 'getCircuitStates'
+  | 'snapshots'
+  | 'stats'
+  | 'openCircuit'
+  | 'closeCircuit'
+  | 'on'
+  | 'supervisor'
 >
 
 /** What the admin API needs to know of a target as it is configured. */
@@ -20,42 +26,6 @@ export type AdminTarget = Pick<
   TargetOptions<unknown, unknown, unknown>,
   'name' | 'model' | 'bucket' | 'circuitBreaker'
 >
-
-/** A circuit as dashboard and command line see it. Times are ms of the wall clock. */
-export interface CircuitView extends Traffic {
-  readonly circuit: string
-  readonly targets: readonly string[]
-  readonly model?: string
-  readonly state: CircuitState
-  readonly held: boolean
-  /** `until: null` = until somebody ends it. */
-  readonly hold?: { readonly by: string; readonly reason: string; readonly until: number | null }
-  readonly since: number
-  readonly openUntil: number | null
-  /** 0 = the next call is admitted; null = only an operator knows. */
-  readonly retryAfterMs: number | null
-  readonly generation: number
-  readonly reopenCount: number
-  readonly probes: { readonly inFlight: number; readonly succeeded: number; readonly failed: number }
-  /** By kind, since the counters were last empty. */
-  readonly failures: Readonly<Record<string, number>>
-  readonly consecutiveFailures: number
-  /** Of a rolling window; null where there is none, or nothing in it. */
-  readonly failureRatio: number | null
-  readonly lastFailureKind?: string
-  /** Calls that were refused, hence saved, since the start. */
-  readonly refused: number
-  /** Visits by what they came to, since the start. */
-  readonly calls: { readonly success: number; readonly failure: number; readonly neutral: number }
-  /** Outcomes that came too late to decide anything, since the start. */
-  readonly late: number
-  /** What opens and closes it, in a sentence. */
-  readonly rules: string
-  /** Why it is in its state, in half a sentence. */
-  readonly why: string
-  /** All of it in a sentence. */
-  readonly explain: string
-}
 
 /** A circuit, the way to it, and how it is shown. */
 export interface SeenCircuit extends Circuit {

@@ -1,14 +1,11 @@
-import type { CommandOptions } from '../../core/operator.ts'
 import { didYouMean } from '../../core/validate.ts'
 import { badRequest } from './admin-error.ts'
+import type { Order } from './wire.ts'
 import { cleanWords } from './words.ts'
 
 const KEYS = ['reason', 'hold', 'ttlMs']
 const MOST_REASON = 200
 const LONGEST_HOLD_MS = 366 * 24 * 3_600_000
-
-/** What the body of `open` and `close` may say. */
-export type Order = Pick<CommandOptions, 'reason' | 'hold' | 'ttlMs'>
 
 /**
  * Reads the body of a command; no body = nothing to add. The reason loses what a terminal would obey, and ends after 200

@@ -1,8 +1,10 @@
+import type { BreakerPolicy } from '../../../machines/breaker-policy.ts'
 import type { Clock } from '../../core/clock.ts'
 import type { Logger } from '../../core/notifier.ts'
 import type { JournalStore } from '../../stores/journal-store.ts'
 import type { AdminGear, AdminTarget } from './circuit-view.ts'
 import type { AdminTokens } from './tokens.ts'
+import type { GroupView } from './wire.ts'
 
 /** What is in force; a reload changes it. */
 export interface Present {
@@ -12,13 +14,6 @@ export interface Present {
   /** Model groups, as they are shown. */
   readonly groups?: readonly GroupView[] | undefined
   readonly tokens: AdminTokens
-}
-
-export interface GroupView {
-  readonly name: string
-  readonly targets: readonly string[]
-  readonly strategy: string
-  readonly fallbacks: readonly string[]
 }
 
 /** What a reload came to: names of what it changed, and of what goes on as it was. */
@@ -38,6 +33,9 @@ export interface AdminContext {
   readonly replica: string
   readonly clock: Clock
   readonly logger: Logger
-  /** The chart of the breaker, as SVG; asked for when somebody looks. */
-  readonly chart: () => string | Promise<string>
+  /**
+   * The chart of the breaker with the numbers of these rules, as SVG; undefined = of the default rules. Asked for when
+   * somebody looks.
+   */
+  readonly chart: (policy: BreakerPolicy | undefined) => string | Promise<string>
 }

@@ -1,13 +1,11 @@
 import type { JournalFilter } from '../../stores/journal-store.ts'
 import type { JournalRow } from '../../stores/journal-row.ts'
 import { badRequest } from './admin-error.ts'
+import type { JournalRowView } from './wire.ts'
 
 const KEYS = ['circuit', 'from', 'to', 'type', 'limit'] as const
 const STANDARD_LIMIT = 100
 const MOST_ROWS = 1000
-
-/** An event that changed a breaker, as dashboard and command line see it. */
-export type JournalRowView = Omit<JournalRow, 'saved'>
 
 /**
  * Reads the query of `GET /admin/journal`. A time is a number of ms or an ISO date.

@@ -1,12 +1,14 @@
 import type { ServerResponse } from 'node:http'
 
 import type { Clock } from '../../core/clock.ts'
+import { inWords } from '../../core/errors.ts'
 import { causeInWords } from '../../core/explain.ts'
 import type { Logger } from '../../core/notifier.ts'
 import type { Transition } from '../../core/transition.ts'
 import { AdminError } from './admin-error.ts'
 import type { AdminGear } from './circuit-view.ts'
 import { Viewer } from './viewer.ts'
+import type { TransitionView } from './wire.ts'
 
 const TICK_MS = 1000
 const LONGEST_SILENCE_MS = 5000
@@ -25,18 +27,6 @@ interface Around {
   readonly frame: () => Frame
   readonly clock: Clock
   readonly logger: Logger
-}
-
-/** A transition as `event: transition` tells it. Times are ms of the wall clock. */
-export interface TransitionView {
-  readonly circuit: string
-  readonly from: string
-  readonly to: string
-  readonly at: number
-  readonly why: string
-  readonly by?: string
-  readonly reason?: string
-  readonly openUntil: number | null
 }
 
 /** An event of a stream of server-sent events. */
@@ -166,12 +156,15 @@ function transitionView(
   { bucket, from, to, at, cause, openUntil }: Transition,
   shift: number,
 ): TransitionView {
+  const why = causeInWords(cause)
   return {
     circuit: bucket,
     from,
     to,
     at: at + shift,
-    why: causeInWords(cause),
+    why,
+    told:
+      to === 'open' && openUntil !== null ? `${why}; next try ${inWords(Math.max(0, openUntil - at))}` : why,
     ...(cause.by !== undefined && { by: cause.by }),
     ...(cause.reason !== undefined && cause.reason !== '' && { reason: cause.reason }),
     openUntil: openUntil === null ? null : openUntil + shift,

@@ -7,6 +7,7 @@ import { CommandLog } from './command-log.ts'
 import { AdminDesk } from './admin-desk.ts'
 import { admit, bearer } from './guard.ts'
 import { GuessLimit } from './guess-limit.ts'
+import { LiveActors } from './live-actors.ts'
 import { LiveEvents } from './live-events.ts'
 
 const MOST_BODY_BYTES = 4096
@@ -34,11 +35,12 @@ export function registerAdmin(server: FastifyInstance, context: AdminContext): v
 }
 
 function addRoutes(admin: FastifyInstance, context: AdminContext): void {
-  const { present, clock, logger } = context
+  const { present, replica, clock, logger } = context
   const guesses = new GuessLimit(clock)
   const log = new CommandLog(logger, clock)
   const desk = new AdminDesk(context)
   const live = new LiveEvents({ gear: () => present().gear, frame: () => desk.frame(), clock, logger })
+  const actors = new LiveActors({ gear: present().gear, replica, clock, logger })
   const notes = new WeakMap<FastifyRequest, { by?: string; refusal?: string }>()
   const note = (request: FastifyRequest) => notes.get(request) ?? {}
 
@@ -65,8 +67,11 @@ function addRoutes(admin: FastifyInstance, context: AdminContext): void {
       refusal,
     })
   })
-  // live events would keep the server open for as long as somebody watches
-  admin.addHook('preClose', async () => live.close())
+  // streams would keep the server open for as long as somebody watches
+  admin.addHook('preClose', async () => {
+    live.close()
+    actors.close()
+  })
   const refuse = (request: FastifyRequest, reply: FastifyReply, error: unknown) => {
     const told = toAdminError(error)
     if (told.status >= 500) logger.error({ err: error }, `admin: ${request.method} failed`)
@@ -92,14 +97,18 @@ function addRoutes(admin: FastifyInstance, context: AdminContext): void {
     send(reply, desk.journal(request.query as Record<string, unknown>)),
   )
   admin.post('/reload', write, async (request, reply) => send(reply, await desk.reload(request.body)))
-  admin.get('/chart', read, async (_request, reply) => send(reply, { svg: await context.chart() }))
-  admin.get('/events', read, (request, reply) => {
-    live.checkRoom()
+  admin.get('/chart', read, async (request, reply) =>
+    send(reply, await desk.chart(request.query as Record<string, unknown>)),
+  )
+  const stream = (viewers: LiveEvents | LiveActors) => (request: FastifyRequest, reply: FastifyReply) => {
+    viewers.checkRoom()
     const token = bearer(request.headers.authorization) ?? ''
     reply.hijack()
     reply.raw.writeHead(200, { ...HEADERS, ...STREAM_HEADERS })
-    live.add(note(request).by ?? '', () => present().tokens.identify(token) !== undefined, reply.raw)
-  })
+    viewers.add(note(request).by ?? '', () => present().tokens.identify(token) !== undefined, reply.raw)
+  }
+  admin.get('/events', read, stream(live))
+  admin.get('/inspect', read, stream(actors))
 }
 
 /** What stands behind `/circuits/`, in its parts, each decoded: a name may have slashes in it. */

@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 
 import { ConfigError } from '../../core/errors.ts'
+import { SHORTEST_TOKEN } from '../config/secrets.ts'
 import { keepToken, makeToken } from './token-file.ts'
 import { cleanWords } from './words.ts'
 
-const LEAST_LENGTH = 8
 // 32 characters cannot be guessed at any speed
 const STRONG_LENGTH = 32
 
@@ -36,7 +36,7 @@ const digest = (text: string) => createHash('sha256').update(text).digest()
  * `file`. Without a file it lasts as long as the process.
  *
  * @param before those in force until now: one that was made goes on through a reload
- * @throws ConfigError for a token of fewer than 8 characters, for two names with one token, and for a file that cannot
+ * @throws ConfigError for a token of fewer than 16 characters, for two names with one token, and for a file that cannot
  * be trusted
  */
 export function adminTokens({
@@ -66,7 +66,7 @@ const unkept = () => ({ token: makeToken(), isNew: true, isKept: false, warning:
 
 function recognizing(tokens: readonly (readonly [string, string])[]): Pick<AdminTokens, 'identify'> {
   const known = tokens.map(([name, token]) => {
-    if (token.length < LEAST_LENGTH) throw tooShort(name)
+    if (token.length < SHORTEST_TOKEN) throw tooShort(name)
     const operator = { name: cleanWords(name, 100), strong: token.length >= STRONG_LENGTH }
     return { operator, hash: digest(token) }
   })
@@ -94,7 +94,7 @@ function refuseTwins(known: readonly { readonly operator: Operator; readonly has
 }
 
 function tooShort(name: string): ConfigError {
-  return new ConfigError(`The admin token of '${name}' has fewer than ${LEAST_LENGTH} characters.`, {
+  return new ConfigError(`The admin token of '${name}' has fewer than ${SHORTEST_TOKEN} characters.`, {
     path: `admin.tokens.${name}`,
     hint: 'Give one that cannot be guessed, such as the output of: openssl rand -base64 32',
   })

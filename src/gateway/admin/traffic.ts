@@ -1,13 +1,6 @@
 import type { TargetStats } from '../../core/stats.ts'
 import { percentileMs } from './percentile.ts'
-
-/** What only the targets of a circuit have counted, since the start; null where several circuits share a target. */
-export interface Traffic {
-  /** 95 of 100 attempts took no longer, by a histogram. */
-  readonly p95Ms: number | null
-  /** Calls that went on from here to another target, whatever became of them there. */
-  readonly fallbacks: number | null
-}
+import type { Traffic } from './wire.ts'
 
 interface OfTargets {
   readonly targets: readonly string[]

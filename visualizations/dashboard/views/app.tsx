@@ -18,7 +18,18 @@ export function App() {
     document.title = `${refusing > 0 ? `(${refusing} open) ` : ''}${where}Switchgear`
     document.querySelector('link[rel=icon]')?.setAttribute('href', refusing > 0 ? openIcon : closedIcon)
   })
-  if (panel.session.value.state !== 'in') return <SignIn />
+  const { value: session } = panel.session
+  if (session.state !== 'in') {
+    return (
+      <SignIn
+        title="Switchgear"
+        verb="Open the panel"
+        fault={session.state === 'out' ? session.fault : ''}
+        isChecking={session.state === 'checking'}
+        onToken={(token) => void panel.signIn(token)}
+      />
+    )
+  }
   return (
     <>
       <a class="skip" href="#main" onClick={skip}>

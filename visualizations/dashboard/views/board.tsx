@@ -34,7 +34,9 @@ function Summary() {
     views.some((view) => view.state === state),
   )
   const saved = views.reduce((sum, { refused }) => sum + refused, 0)
-  const wentOn = views.reduce((sum, { fallbacks }) => sum + fallbacks, 0)
+  // circuits of one target cannot tell whose calls went on
+  const areTold = views.every(({ fallbacks }) => fallbacks !== null)
+  const wentOn = views.reduce((sum, { fallbacks }) => sum + (fallbacks ?? 0), 0)
   return (
     <div class="summary">
       {views.length > 0 && <Lamp state={worst ?? 'closed'} />}
@@ -42,7 +44,7 @@ function Summary() {
         <h1 tabIndex={-1}>{summary(views)}</h1>
         {views.length > 0 && (
           <p>
-            {plural(saved, 'call')} saved, {plural(wentOn, 'call')} went on to another target.
+            {plural(saved, 'call')} saved{areTold && `, ${plural(wentOn, 'call')} went on to another target`}.
           </p>
         )}
       </div>

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { CircuitView } from '../contract.ts'
+import type { CircuitView } from '../../../src/gateway/admin/wire.ts'
 import { exact, latency, percent } from '../in-words.ts'
 
 /** All numbers of a circuit, each with what it means. */
@@ -16,8 +16,10 @@ export function CircuitFigures({ view }: { readonly view: CircuitView }) {
       <Figure name="calls saved" value={exact(refused)}>
         refused while it was open: nothing was sent
       </Figure>
-      <Figure name="fallback" value={exact(fallbacks)}>
-        calls that went on from here to another target
+      <Figure name="fallback" value={fallbacks === null ? '–' : exact(fallbacks)}>
+        {fallbacks === null
+          ? 'cannot be told for this circuit alone'
+          : 'calls that went on from here to another target'}
       </Figure>
       <Figure
         name="visits"

@@ -1,14 +1,15 @@
-import { useComputed, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import type { Act } from '../command-form.ts'
-import type { CircuitView } from '../contract.ts'
+import type { CircuitView } from '../../../src/gateway/admin/wire.ts'
 import { MEANING } from '../in-words.ts'
-import { BOARD } from '../route.ts'
+import { BOARD, actorHref } from '../route.ts'
 import { Chart } from './chart.tsx'
 import { CircuitFigures, FailureKinds } from './circuit-figures.tsx'
 import { CommandDialog } from './command-dialog.tsx'
 import { useFocusOnArrival } from './focus.ts'
 import { HoldTag } from './hold-tag.tsx'
 import { Lamp, Lever } from './lever.tsx'
+import { NewTab } from './new-tab.tsx'
 import { usePanel } from './panel-context.ts'
 import { TimelineList } from './timeline-list.tsx'
 import { Countdown, HowLong, Telling, When } from './times.tsx'
@@ -47,9 +48,7 @@ function Unknown({ isKnown }: { readonly isKnown: boolean }) {
 
 function Details({ view }: { readonly view: CircuitView }) {
   const entries = useOwnTimeline(view)
-  const last = useComputed(() =>
-    entries.value.find(({ to, type }) => to === view.state && type !== 'breaker.started'),
-  )
+  const last = entries.find(({ to, type }) => to === view.state && type !== 'breaker.started')
   return (
     <div class="details">
       <Faceplate view={view} />
@@ -67,12 +66,17 @@ function Details({ view }: { readonly view: CircuitView }) {
         <CircuitFigures view={view} />
       </section>
       <section class="statechart" aria-labelledby="statechart">
-        <h2 id="statechart">Statechart</h2>
-        <Chart view={view} last={last.value} />
+        <div class="headed">
+          <h2 id="statechart">Statechart</h2>
+          <NewTab class="button" href={actorHref(view.circuit)}>
+            Watch it live
+          </NewTab>
+        </div>
+        <Chart view={view} last={last} />
       </section>
       <section class="own-timeline" aria-labelledby="own-timeline">
         <h2 id="own-timeline">Timeline</h2>
-        <TimelineList entries={entries.value} ofOne />
+        <TimelineList entries={entries} ofOne />
       </section>
     </div>
   )

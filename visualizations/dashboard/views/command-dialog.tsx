@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import { TTLS, consequence, orderOf } from '../command-form.ts'
 import type { Act, Filled } from '../command-form.ts'
-import type { CircuitView } from '../contract.ts'
+import type { CircuitView } from '../../../src/gateway/admin/wire.ts'
 import { usePanel } from './panel-context.ts'
 
 interface CommandDialogProps {

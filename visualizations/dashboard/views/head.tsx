@@ -1,9 +1,9 @@
 import { useComputed } from '@preact/signals'
 import { clockTime, timeLeft } from '../in-words.ts'
-import { BOARD, TIMELINE, route } from '../route.ts'
-import { THEMES, THEME_WORDS, theme } from '../theme.ts'
-import type { Theme } from '../theme.ts'
+import { BOARD, INSPECTOR, TIMELINE, route } from '../route.ts'
+import { NewTab } from './new-tab.tsx'
 import { usePanel } from './panel-context.ts'
+import { ThemeChoice } from './theme-choice.tsx'
 
 /** The rim of the cabinet: whose it is, whether the wire holds, and what one may set. */
 export function Head() {
@@ -22,22 +22,14 @@ export function Head() {
           <a href={TIMELINE} aria-current={page === 'timeline' ? 'page' : undefined}>
             Timeline
           </a>
+          <NewTab href={INSPECTOR}>Live statecharts</NewTab>
         </nav>
         <p class="wire" data-state={panel.connection.value.state}>
           <span class="wire-lamp" aria-hidden="true" />
           <span>{panel.connection.value.state === 'live' ? 'live' : 'not connected'}</span>
           {panel.replica.value !== '' && <span class="replica">{panel.replica}</span>}
         </p>
-        <label class="theme">
-          <span class="unseen">Theme</span>
-          <select value={theme} onChange={(event) => (theme.value = event.currentTarget.value as Theme)}>
-            {THEMES.map((each) => (
-              <option key={each} value={each}>
-                {THEME_WORDS[each]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ThemeChoice />
         <button class="button slight" type="button" onClick={() => panel.signOut()}>
           Sign out
         </button>

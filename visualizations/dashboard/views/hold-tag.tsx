@@ -1,8 +1,8 @@
-import type { Hold } from '../contract.ts'
+import type { HoldView } from '../../../src/gateway/admin/wire.ts'
 import { When } from './times.tsx'
 
 /** The tag on a locked breaker: who, why, until when. */
-export function HoldTag({ hold }: { readonly hold: Hold }) {
+export function HoldTag({ hold }: { readonly hold: HoldView }) {
   const { by, reason, until } = hold
   return (
     <div class="tag">

@@ -1,4 +1,4 @@
-import type { CircuitState } from '../contract.ts'
+import type { CircuitState } from '../../../machines/circuit-state.ts'
 
 interface LeverProps {
   readonly state: CircuitState

@@ -1,11 +1,9 @@
-import { useComputed } from '@preact/signals'
 import type { ReadonlySignal } from '@preact/signals'
-import type { CircuitView } from '../contract.ts'
+import type { CircuitView } from '../../../src/gateway/admin/wire.ts'
 import { MEANING, exact, latency, short } from '../in-words.ts'
 import { circuitHref } from '../route.ts'
 import { HoldTag } from './hold-tag.tsx'
 import { Lamp, Lever } from './lever.tsx'
-import { usePanel } from './panel-context.ts'
 import { Countdown, HowLong } from './times.tsx'
 
 const MOST_KINDS = 3
@@ -46,13 +44,7 @@ export function Module({ circuit }: { readonly circuit: ReadonlySignal<CircuitVi
 
 /** Why it is as it is, where that is worth a line. */
 function Why({ view }: { readonly view: CircuitView }) {
-  const { timeline } = usePanel()
-  const { circuit, state, targets, model } = view
-  const why = useComputed(() => {
-    const last = timeline.entries.value.find((entry) => entry.circuit === circuit && entry.to === state)
-    if (last === undefined) return ''
-    return last.by === undefined ? last.why : `${last.by}: “${last.reason ?? ''}”`
-  })
+  const { circuit, state, targets, model, why } = view
   if (state === 'closed') {
     const through = [...targets.filter((target) => target !== circuit), model].filter(Boolean)
     return <p class="why quiet">{through.join(' · ')}</p>
@@ -77,6 +69,11 @@ function Kinds({ failures }: { readonly failures: CircuitView['failures'] }) {
 }
 
 function Figures({ view }: { readonly view: CircuitView }) {
+  const { fallbacks } = view
+  const wentOn =
+    fallbacks === null
+      ? 'How many calls went on to another target cannot be told for this circuit alone'
+      : `${exact(fallbacks)} calls went on from here to another target`
   return (
     <dl class="figures">
       <div title="95 of 100 answers were quicker">
@@ -87,9 +84,9 @@ function Figures({ view }: { readonly view: CircuitView }) {
         <dt>saved</dt>
         <dd>{short(view.refused)}</dd>
       </div>
-      <div title={`${exact(view.fallbacks)} calls went on from here to another target`}>
+      <div title={wentOn}>
         <dt>fallback</dt>
-        <dd>{short(view.fallbacks)}</dd>
+        <dd>{fallbacks === null ? '–' : short(fallbacks)}</dd>
       </div>
     </dl>
   )

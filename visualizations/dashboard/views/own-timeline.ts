@@ -1,16 +1,12 @@
-import { useComputed, useSignal } from '@preact/signals'
-import type { ReadonlySignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
-import type { CircuitView } from '../contract.ts'
+import type { CircuitView } from '../../../src/gateway/admin/wire.ts'
 import { entryOfRow, merge } from '../timeline-entry.ts'
 import type { TimelineEntry } from '../timeline-entry.ts'
 import { usePanel } from './panel-context.ts'
 
 /** What happened to one circuit, further back than the timeline of all reaches. */
-export function useOwnTimeline({
-  circuit,
-  generation,
-}: CircuitView): ReadonlySignal<readonly TimelineEntry[]> {
+export function useOwnTimeline({ circuit, generation }: CircuitView): readonly TimelineEntry[] {
   const { session, timeline } = usePanel()
   const told = useSignal<readonly TimelineEntry[]>([])
   useEffect(() => {
@@ -30,10 +26,9 @@ export function useOwnTimeline({
       isOver = true
     }
   }, [circuit, generation])
-  return useComputed(() =>
-    merge(
-      told.value,
-      timeline.entries.value.filter((entry) => entry.circuit === circuit),
-    ),
+  // while drawing: a computed signal is not computed again because a property of the view is another one
+  return merge(
+    told.value,
+    timeline.entries.value.filter((entry) => entry.circuit === circuit),
   )
 }

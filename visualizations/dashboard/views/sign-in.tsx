@@ -1,24 +1,30 @@
 import { useSignal } from '@preact/signals'
 import { Lever } from './lever.tsx'
-import { usePanel } from './panel-context.ts'
+
+interface SignInProps {
+  /** What is behind it. */
+  readonly title: string
+  readonly verb: string
+  /** What is wrong with the token that was tried; empty = nothing. */
+  readonly fault: string
+  readonly isChecking?: boolean
+  readonly onToken: (token: string) => void
+}
 
 /** The door of the cabinet. */
-export function SignIn() {
-  const panel = usePanel()
+export function SignIn({ title, verb, fault, isChecking = false, onToken }: SignInProps) {
   const token = useSignal('')
-  const { value: session } = panel.session
-  const fault = session.state === 'out' ? session.fault : ''
   const submit = (event: Event) => {
     event.preventDefault()
     const typed = token.value.trim()
-    if (typed !== '') void panel.signIn(typed)
+    if (typed !== '') onToken(typed)
   }
   return (
     <main class="door">
       <form class="door-plate" onSubmit={submit}>
         <div class="door-mark">
           <Lever state="closed" />
-          <h1 class="nameplate">Switchgear</h1>
+          <h1 class="nameplate">{title}</h1>
         </div>
         <label class="field">
           Admin token
@@ -44,8 +50,8 @@ export function SignIn() {
             {fault}
           </p>
         )}
-        <button class="button primary" type="submit" disabled={session.state === 'checking'}>
-          {session.state === 'checking' ? 'Checking …' : 'Open the panel'}
+        <button class="button primary" type="submit" disabled={isChecking}>
+          {isChecking ? 'Checking …' : verb}
         </button>
       </form>
     </main>

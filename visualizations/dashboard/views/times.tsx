@@ -1,4 +1,4 @@
-import type { CircuitView } from '../contract.ts'
+import type { CircuitView } from '../../../src/gateway/admin/wire.ts'
 import { duration, moment, timeLeft } from '../in-words.ts'
 import { usePanel } from './panel-context.ts'
 

@@ -59,11 +59,7 @@ function Line({ actor, actors }: LineProps) {
   const isChosen = actors.chosen.value === actor
   return (
     <li data-ended={ended.value} data-state={toneOf(told.machine, snapshot.value)}>
-      <button
-        type="button"
-        aria-current={isChosen ? 'true' : undefined}
-        onClick={() => (actors.chosen.value = actor)}
-      >
+      <button type="button" aria-current={isChosen ? 'true' : undefined} onClick={() => actors.choose(actor)}>
         <Lamp state={toneOf(told.machine, snapshot.value)} />
         <bdi class="actor-name">{told.name}</bdi>
         <span class="actor-state">

@@ -1,9 +1,11 @@
-import type { Actor, SeenRow } from '../actors.ts'
+import { pageNow } from '../../dashboard/page-clock.ts'
+import type { SeenRow } from '../actors.ts'
 import { inWords, toneOf } from '../chart-states.ts'
 import { Chart } from './chart.tsx'
+import type { ChartProps } from './chart.tsx'
 
 /** One actor: the chart of its machine, what it knows, and what it was sent. */
-export function ActorPage({ actor }: { readonly actor: Actor }) {
+export function ActorPage({ actor, chartOf }: ChartProps) {
   const { told, ended, rows } = actor
   const { value: snapshot } = actor.snapshot
   return (
@@ -15,7 +17,7 @@ export function ActorPage({ actor }: { readonly actor: Actor }) {
           {ended.value && ' (ended)'}
         </small>
       </h1>
-      <Chart actor={actor} />
+      <Chart actor={actor} chartOf={chartOf} />
       <div class="beneath">
         <section aria-label="Events">
           <h2>Events</h2>
@@ -35,7 +37,8 @@ export function ActorPage({ actor }: { readonly actor: Actor }) {
               <div key={name}>
                 <dt>{name}</dt>
                 <dd>
-                  <code>{JSON.stringify(value)}</code>
+                  <code>{inJson(value)}</code>
+                  {isTime(name, value) && <> ({clock.format(value)})</>}
                 </dd>
               </div>
             ))}
@@ -47,7 +50,15 @@ export function ActorPage({ actor }: { readonly actor: Actor }) {
 }
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
+const YEAR_MS = 365 * 24 * 3_600_000
 const timeOf = (at: number) => `${clock.format(at)}.${String(at % 1000).padStart(3, '0')}`
+
+/** Of a moment that is near; a breaker may be on a clock that tells another time. */
+const isTime = (name: string, value: unknown): value is number =>
+  /^since$|At$|Until$/.test(name) && typeof value === 'number' && Math.abs(value - pageNow()) < YEAR_MS
+
+/** On lines that can be broken between two fields. */
+const inJson = (value: unknown) => JSON.stringify(value, null, 1).replaceAll(/\n */g, ' ')
 
 function Row({ row }: { readonly row: SeenRow }) {
   const { type, ...fields } = row.event
@@ -56,7 +67,7 @@ function Row({ row }: { readonly row: SeenRow }) {
       <time>{timeOf(row.at)}</time> <b>{type}</b>{' '}
       {row.to !== undefined && <span class="led-to">→ {row.to}</span>}
       {row.snapshot === undefined && <span class="hint">changes nothing</span>}
-      <code>{JSON.stringify(fields)}</code>
+      <code>{inJson(fields)}</code>
     </li>
   )
 }

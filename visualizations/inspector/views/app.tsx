@@ -1,18 +1,26 @@
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import type { Actors } from '../actors.ts'
 import type { Feed } from '../feed.ts'
 import type { StatelyWindow } from '../stately-window.ts'
 import { ActorList } from './actor-list.tsx'
 import { ActorPage } from './actor-page.tsx'
+import type { ChartOf } from './chart.tsx'
 import { Stately } from './stately.tsx'
 
 interface AppProps {
   readonly actors: Actors
   readonly feed: Feed
   readonly stately: StatelyWindow
+  /** Address of the dashboard, where there is one. */
+  readonly home?: string
+  /** Fetches the chart of a breaker with its own numbers, where somebody draws it. */
+  readonly chartOf?: ChartOf | undefined
+  /** What else stands in the head. */
+  readonly children?: ComponentChildren
 }
 
-export function App({ actors, feed, stately }: AppProps) {
+export function App({ actors, feed, stately, home, chartOf, children }: AppProps) {
   const tab = useSignal<'chart' | 'stately'>('chart')
   const { value: connection } = feed.connection
   if (connection.state === 'refused') return <Refused why={connection.why} />
@@ -23,7 +31,13 @@ export function App({ actors, feed, stately }: AppProps) {
   return (
     <>
       <header class="head">
-        <span class="nameplate">Switchgear</span>
+        {home === undefined ? (
+          <span class="nameplate">Switchgear</span>
+        ) : (
+          <a class="nameplate" href={home}>
+            Switchgear
+          </a>
+        )}
         <nav aria-label="Views" class="tabs">
           {tabs.map(([name, words]) => (
             <button
@@ -39,14 +53,19 @@ export function App({ actors, feed, stately }: AppProps) {
         </nav>
         <p class="wire" data-state={connection.state} role="status">
           <span class="wire-lamp" aria-hidden="true" />
-          <span>{connection.state === 'live' ? 'live' : 'not connected'}</span>
+          <span>
+            {connection.state === 'live' ? 'live' : 'not connected'}
+            {connection.state === 'lost' && connection.why !== '' && `: ${connection.why}`}
+          </span>
+          {actors.replica.value !== '' && <span class="replica">{actors.replica}</span>}
         </p>
+        {children}
       </header>
       <div class="inspector" data-lost={connection.state === 'lost'}>
         <ActorList actors={actors} />
         <main>
           <div hidden={tab.value !== 'chart'}>
-            {actors.chosen.value !== undefined && <ActorPage actor={actors.chosen.value} />}
+            {actors.chosen.value !== undefined && <ActorPage actor={actors.chosen.value} chartOf={chartOf} />}
           </div>
           <div hidden={tab.value !== 'stately'}>
             <Stately actors={actors} stately={stately} />
