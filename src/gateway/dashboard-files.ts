@@ -5,6 +5,8 @@ import { gzipSync } from 'node:zlib'
 
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
+import { STATELY, securityHeaders } from '../adapters/inspect/page-files.ts'
+
 /** A file of the dashboard, as it is sent. */
 interface Served {
   readonly body: Buffer
@@ -45,6 +47,9 @@ const SECURITY = {
   'cross-origin-resource-policy': 'same-origin',
 }
 
+/** The page of the live actors may frame the Stately inspector, too, and talk with a window of it. */
+const INSPECTOR_SECURITY = securityHeaders(STATELY)
+
 // the name of an asset changes with its content
 const FOR_EVER = 'public, max-age=31536000, immutable'
 const ASK_AGAIN = 'no-cache'
@@ -67,9 +72,9 @@ const BUILT = join(
   import.meta.filename.endsWith('.ts') ? 'dist' : '',
 )
 
-/** The dashboard at `/`, its files from memory. Where it was not built, `/` says how to. */
+/** The dashboard at `/`, the live actors at `/inspect`, all from memory. Where they were not built, `/` says how to. */
 export function registerDashboard(server: FastifyInstance, folder: string = BUILT): void {
-  const index = read(folder, 'index.html', ASK_AGAIN)
+  const index = read(folder, 'index.html', SECURITY, ASK_AGAIN)
   if (index === undefined) {
     server.get('/', (_request, reply) =>
       reply
@@ -82,13 +87,20 @@ export function registerDashboard(server: FastifyInstance, folder: string = BUIL
     return
   }
   server.get('/', (request, reply) => send(request, reply, index))
+  const inspector = read(folder, 'inspect.html', INSPECTOR_SECURITY, ASK_AGAIN)
+  if (inspector !== undefined) server.get('/inspect', (request, reply) => send(request, reply, inspector))
   for (const name of namesIn(join(folder, 'assets'))) {
-    const asset = read(join(folder, 'assets'), name, FOR_EVER)
+    const asset = read(join(folder, 'assets'), name, SECURITY, FOR_EVER)
     if (asset !== undefined) server.get(`/assets/${name}`, (request, reply) => send(request, reply, asset))
   }
 }
 
-function read(folder: string, name: string, cacheControl: string): Served | undefined {
+function read(
+  folder: string,
+  name: string,
+  security: Readonly<Record<string, string>>,
+  cacheControl: string,
+): Served | undefined {
   const type = TYPES[extname(name)]
   if (type === undefined) return undefined
   let body: Buffer
@@ -102,7 +114,7 @@ function read(folder: string, name: string, cacheControl: string): Served | unde
     body,
     gzip: body.length < WORTH_ZIPPING ? undefined : gzipSync(body, { level: 9 }),
     headers: {
-      ...SECURITY,
+      ...security,
       'content-type': type,
       'cache-control': cacheControl,
       etag,

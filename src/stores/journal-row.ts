@@ -36,6 +36,31 @@ export type RowEvent =
   | { readonly type: 'breaker.started'; readonly at: number; readonly policy: JournalledPolicy }
   | OwnEvent
 
+const TYPES: Readonly<Record<RowEvent['type'], true>> = {
+  'call.failed': true,
+  'call.succeeded': true,
+  'reading.aged': true,
+  'cooldown.elapsed': true,
+  'probe.requested': true,
+  'probe.succeeded': true,
+  'probe.failed': true,
+  'probe.released': true,
+  'probe.expired': true,
+  'operator.opened': true,
+  'operator.closed': true,
+  'hold.ended': true,
+  resumed: true,
+  'breaker.started': true,
+  'breaker.evicted': true,
+  'circuit.saved': true,
+  'config.recorded': true,
+  'journal.pruned': true,
+  'journal.interrupted': true,
+}
+
+/** Every type that a row can have. */
+export const ROW_TYPES: readonly string[] = Object.keys(TYPES)
+
 /** One row of a journal. */
 export interface JournalRow {
   /** 1, 2, 3 … without a gap. */
@@ -57,6 +82,8 @@ export interface JournalRow {
   readonly reason?: string
   /** The call it belongs to, where there is one. */
   readonly call?: string
+  /** Calls that the circuit has refused since its row before, where they were counted. */
+  readonly refused?: number
   /** SHA-256 over the hash of the row before and all of this row. */
   readonly hash: string
 }
@@ -95,7 +122,7 @@ export const BEGINNING: Head = { seq: 0, hash: '0'.repeat(64) }
 // half a surrogate pair comes back from a database as another character, and would look like an edit
 const wellFormed = (text: string) => text.toWellFormed().replaceAll('\0', '\uFFFD')
 
-export function draftOf({ bucket, at, event, from, to, saved, call }: JournalEntry): Draft {
+export function draftOf({ bucket, at, event, from, to, saved, call, refused }: JournalEntry): Draft {
   return {
     // a clock that gives no number must not make a row that no database takes
     at: Number.isFinite(at) ? at : 0,
@@ -103,13 +130,13 @@ export function draftOf({ bucket, at, event, from, to, saved, call }: JournalEnt
     type: event.type,
     from,
     to,
-    event: JSON.stringify(asJson(event)),
+    event: JSON.stringify({ ...asJson(event), ...(refused !== undefined && { refused }) }),
     saved: JSON.stringify(saved),
     call: call === undefined ? null : wellFormed(call),
   }
 }
 
-function asJson(event: JournalEntry['event']): unknown {
+function asJson(event: JournalEntry['event']): object {
   if (event.type === 'breaker.started') return { ...event, policy: policyAsJson(event.policy) }
   // JSON knows no Infinity; either is cut to the longest wait that is believed
   if ('retryAfterMs' in event && event.retryAfterMs === Infinity)
@@ -161,7 +188,7 @@ export function toRow({ seq, at, circuit, from, to, hash: own, ...row }: StoredR
   const type = row.type as RowEvent['type']
   const event = parsed<RowEvent>(row.event) ?? ({ type, at } as RowEvent)
   const saved = parsed<SavedCircuit>(row.saved)
-  const { by, reason } = event as { by?: string; reason?: string }
+  const { by, reason, refused } = event as { by?: string; reason?: string; refused?: unknown }
   return {
     seq,
     at,
@@ -173,6 +200,7 @@ export function toRow({ seq, at, circuit, from, to, hash: own, ...row }: StoredR
     ...(by !== undefined && { by }),
     ...(reason !== undefined && reason !== '' && { reason }),
     ...(row.call !== null && { call: row.call }),
+    ...(typeof refused === 'number' && { refused }),
     event,
     saved,
     hash: own,

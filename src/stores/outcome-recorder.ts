@@ -14,7 +14,9 @@ import { OutcomeSampler } from './outcome-sampler.ts'
 import { policyAsJson } from './policy-json.ts'
 
 export interface OutcomeRecorderOptions {
-  /** Where; one JSON object a line. Older ones are kept beside it under names of their own. */
+  /**
+   * Where; one JSON object a line, for its owner alone (mode 0600). Older ones are kept beside it under names of their own.
+   */
   readonly file: string
   /**
    * Share of the uneventful successes that have a row of their own, in (0, 1]. Failures, refusals and the first success

@@ -13,6 +13,8 @@ import { UnusableFile, toUnusable } from './unusable-file.ts'
 export interface JournalReader extends Disposable {
   /** The newest first. */
   rows(filter?: JournalFilter): JournalRow[]
+  /** Circuits and types of events that have a row, sorted. */
+  names(): { readonly circuits: readonly string[]; readonly types: readonly string[] }
   verify(): Verification
 }
 
@@ -53,6 +55,7 @@ export function readJournal(path: string, options: { readonly live?: boolean } =
   const [rows, db] = careful(() => openRows(path, options.live))
   return {
     rows: (filter = {}) => careful(() => rows.rows(filter).map(toRow)),
+    names: () => careful(() => rows.names()),
     verify: () => careful(() => rows.verify()),
     [Symbol.dispose]: () => db.close(),
   }

@@ -52,6 +52,9 @@ function inSentence(
     const end = hold.until === null ? 'somebody closes it' : new Date(hold.until).toISOString()
     return `${why}, held until ${end}`
   }
+  const { refused = 0 } = event as { refused?: number }
+  if (from === 'open' && to === 'half-open' && refused > 0)
+    return `${why}; ${plural(refused, 'call')} ${refused === 1 ? 'was' : 'were'} refused before`
   const tells = from !== to || byHand || event.type === 'call.failed'
   const next = to === 'open' && openUntil !== null && tells
   return next ? `${why}; next try ${inWords(Math.max(0, openUntil - at))}` : why

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { StatementSync } from 'node:sqlite'
 import { keptHash } from './chain.ts'
@@ -43,10 +43,24 @@ interface OldRow {
 const inodeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.ino
 
 /**
+ * Makes the file for its owner alone, where there is none; SQLite gives what it puts beside it the same mode. One that is
+ * there keeps its own.
+ */
+function makePrivate(path: string): void {
+  try {
+    // a pipe would keep the start waiting
+    closeSync(openSync(path, constants.O_CREAT | constants.O_WRONLY | constants.O_NONBLOCK, 0o600))
+  } catch {
+    // SQLite says what is wrong
+  }
+}
+
+/**
  * Nobody else may write while this is open; reading stays free. A lock on a file of its own ends with the process,
  * however that ends.
  */
 function lockBeside(path: string): DatabaseSync {
+  makePrivate(`${path}.lock`)
   const lock = new DatabaseSync(`${path}.lock`, { timeout: 0 })
   try {
     lock.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE')
@@ -80,6 +94,7 @@ export class SqliteFile {
     this.#lock = lockBeside(path)
     let db: DatabaseSync | undefined
     try {
+      makePrivate(path)
       db = new DatabaseSync(path, { timeout: BUSY_MS })
       if (!isJournal(db)) createTables(db)
       db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA temp_store = MEMORY')

@@ -9,7 +9,7 @@ import type { JournalStore } from './journal-store.ts'
 import { SqliteBook } from './sqlite-book.ts'
 
 export interface SqliteJournalOptions {
-  /** Where; made if there is none. Beside it stand `-wal`, `-shm` and `.lock`. */
+  /** Where; made if there is none, for its owner alone (mode 0600). Beside it stand `-wal`, `-shm` and `.lock`. */
   readonly file: string
   /** Rows older than that are dropped, within a day; > 0, Infinity = never. Default 30. */
   readonly keepDays?: number

@@ -56,6 +56,16 @@ export class SqliteRows {
     return this.#db.prepare(LATEST).all() as unknown as StoredRow[]
   }
 
+  /** Circuits and types that have a row, sorted. */
+  names(): { readonly circuits: readonly string[]; readonly types: readonly string[] } {
+    const all = (column: string) =>
+      this.#db
+        .prepare(`SELECT DISTINCT ${column} AS name FROM rows WHERE ${column} IS NOT NULL ORDER BY name`)
+        .all()
+        .map(({ name }) => String(name))
+    return { circuits: all('circuit'), types: all('type') }
+  }
+
   /** Where the next row joins on; what was cut off at the end stays a gap. */
   get head(): Head {
     const last = this.#last.get() as unknown as StoredRow | undefined

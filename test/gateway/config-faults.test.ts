@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 
+import { checkConfig } from '../../src/gateway/config/check-config.ts'
 import { everyKey, faultsOf, read } from './config-support.ts'
 
 const target = 'targets: [{ name: a, baseUrl: "http://a/v1" }, { name: b, baseUrl: "http://b/v1" }]\n'
@@ -486,7 +487,9 @@ targets:
       '2 defaults.timeoutMs: is -1; it must be a number greater than 0, or Infinity.',
       '3 defaults.retry.multiplier: is 0.5; it must be a number of at least 1.',
       '5 defaults.circuitBreaker.threshold: is 0; it must be an integer of at least 1, or Infinity.',
-      '6 defaults.circuitBreaker.cooldownMs: is -5; it must be a number of at least 0.',
+      expect.stringMatching(
+        /^6 defaults\.circuitBreaker\.cooldownMs: is -5; it must be a number of at least 0/,
+      ),
     ])
   })
 
@@ -495,8 +498,12 @@ targets:
       '2 defaults.timeoutMs: is -1; it must be a number greater than 0, or Infinity.',
       '3 defaults.retry.multiplier: is 0.5; it must be a number of at least 1.',
       '5 defaults.circuitBreaker.threshold: is 0; it must be an integer of at least 1, or Infinity.',
-      '6 defaults.circuitBreaker.cooldownMs: is -5; it must be a number of at least 0.',
-      '10 targets[0].circuitBreaker.cooldownMs: is -7; it must be a number of at least 0.',
+      expect.stringMatching(
+        /^6 defaults\.circuitBreaker\.cooldownMs: is -5; it must be a number of at least 0/,
+      ),
+      expect.stringMatching(
+        /^10 targets\[0\]\.circuitBreaker\.cooldownMs: is -7; it must be a number of at least 0/,
+      ),
       '10 targets[0].circuitBreaker.halfOpenConcurrency: is 2; it must be an integer of at least 1 and at most 1.',
     ])
   })
@@ -602,19 +609,40 @@ describe('a broken file', () => {
       '2 : put quotes around ${NAME} where it stands within { } or [ ]',
     ],
     ['a: 1\n---\nb: 2', '2 : a second document begins here, put everything into one'],
-    ['a: 1\na: 2', '2 : Map keys must be unique'],
+    ['a: 1\na: 2', "2 : the key 'a' stands here again, after line 1, keep one of them"],
     [
       'a: *nowhere',
       '1 : a value that starts with * stands for another one that there is not, put quotes around it',
     ],
-    ['a: "x\nb: 1', '2 : Missing closing "quote'],
-    ['[1, 2', '1 : Flow sequence must end with a ]'],
+    ['a: "x\nb: 1', '1 : this " is never closed, put another " behind the value'],
+    ['[1, 2', '1 : this [ is never closed, put a ] behind its last entry'],
     [
       `a: &a [${'x,'.repeat(20)}]\nb: &b [${'*a,'.repeat(20)}]\nc: [${'*b,'.repeat(20)}]`,
       '1 : stands for too much, use fewer aliases (*name)',
     ],
   ])('%j', (text, fault) => {
     expect(faultsOf(text)[0]).toEqual(fault)
+  })
+
+  it.each([
+    [
+      'server:\n  port 4000',
+      "1 server: is a text that does not fit, a colon is missing behind 'port', write port: and then its value",
+    ],
+    [
+      'server:\n  port:4000',
+      '1 server: is a text that does not fit, a space is missing behind the colon, write port: and a space before the value',
+    ],
+    [
+      'targets:\n  - name:a',
+      '1 targets[0]: is a text that does not fit, a space is missing behind the colon, write name: and a space before the value',
+    ],
+    [
+      'targets:\n  -name',
+      '1 targets: is a text that does not fit, a space is missing behind the dash of a list entry, write "- " before it',
+    ],
+  ])('and one whose only entry is no entry, %j', (text, fault) => {
+    expect(faultsOf(text)[0]?.replace(/^\d/, '1')).toBe(fault)
   })
 })
 
@@ -647,6 +675,8 @@ describe('a secret', () => {
     const found = faultsOf(text, { SECRET: secret })
     expect(found).not.toEqual([])
     expect(found.join('\n')).not.toContain('hunter2')
+    // nor in the line that stands below a fault of the syntax
+    expect(JSON.stringify(checkConfig(text, { SECRET: secret }))).not.toContain('hunter2')
   })
 
   it('that is a number is not told either', () => {

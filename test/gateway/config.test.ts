@@ -135,8 +135,11 @@ contextWindowFallbacks:
       '{}',
       'gateway.yaml:1 targets: is missing, must be a list of one target at least, each with a provider or a baseUrl',
     ],
-    ['targets:\n  - a: b: c\n', 'gateway.yaml:2: Nested mappings are not allowed in compact mappings'],
-    ['targets: [\n', expect.stringMatching(/^gateway.yaml:\d: Flow sequence in block collection must be/)],
+    [
+      'targets:\n  - a: b: c\n',
+      'gateway.yaml:2:9: the value has a colon and a space in it, put quotes around the value',
+    ],
+    ['targets: [\n', 'gateway.yaml:1:10: this [ is never closed, put a ] behind its last entry'],
   ])('%j: says what is wrong', (text, fault) => {
     expect(faultsOf(text)[0]).toEqual(fault)
   })

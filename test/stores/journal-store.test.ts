@@ -58,6 +58,32 @@ describe.each(kinds)('a journal in $name', ({ open }) => {
     expect(first?.hash).toMatch(/^[0-9a-f]{64}$/)
   })
 
+  it('tells how many calls were refused before a row, where they were counted', () => {
+    using journal = start().journal
+    const event = { type: 'cooldown.elapsed', at: START } as const
+    const elapsed = {
+      event,
+      from: 'open',
+      to: 'half-open',
+      saved: { ...OPEN, cause: { why: 'cooldown_over' } },
+    } as const
+    journal.append(entry('a'))
+    for (const refused of [undefined, 0, 1, 117]) journal.append(entry('a', { ...elapsed, refused }))
+    expect(
+      journal
+        .rows()
+        .map(({ refused, why }) => [refused, why])
+        .toReversed(),
+    ).toEqual([
+      [undefined, 'server_error; next try in 30 s'],
+      [undefined, 'the cooldown is over, probes may pass'],
+      [0, 'the cooldown is over, probes may pass'],
+      [1, 'the cooldown is over, probes may pass; 1 call was refused before'],
+      [117, 'the cooldown is over, probes may pass; 117 calls were refused before'],
+    ])
+    expect(journal.verify().ok).toBe(true)
+  })
+
   it('filters by circuit, time, type, place and number', () => {
     using journal = start().journal
     const probe = { type: 'probe.requested', at: START, permit: 1 } as const

@@ -233,7 +233,7 @@ describe('a journal file replayed', () => {
       'openai closed → closed: the breaker begins',
       'backup closed → closed: the breaker begins',
       'openai closed → open: 2 failures in a row, the last of kind server_error; next try in 250 ms',
-      'openai open → half-open: the cooldown is over, probes may pass',
+      'openai open → half-open: the cooldown is over, probes may pass; 1 call was refused before',
       'openai half-open → half-open: a call passes as a probe',
       'openai half-open → open: the trial failed: 0 of 1 probe succeeded, the last failure was server_error; next try in 500 ms',
       'openai open → half-open: the cooldown is over, probes may pass',

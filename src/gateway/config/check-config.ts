@@ -1,5 +1,5 @@
-import type { ConfigFile } from './config-file.ts'
-import { parseFile } from './config-file.ts'
+import { YamlFile } from '../../yaml/yaml-file.ts'
+import type { YamlFault } from '../../yaml/yaml-file.ts'
 import { isMapping, listAt, shown, valueAt } from './config-path.ts'
 import type { Finding, Path } from './config-path.ts'
 import { referenceFindings } from './references.ts'
@@ -14,10 +14,14 @@ import type { Environment } from './expand-env.ts'
 /** Something that is wrong in a configuration. Shows no secret. */
 export interface ConfigFault {
   readonly line: number
+  /** Of what is no YAML, or another one than was meant. */
+  readonly column?: number
   /** Such as `targets[0].baseUrl`; empty = the file as a whole. */
   readonly path: string
   /** What is wrong, and what would be right. */
   readonly text: string
+  /** The line, with a mark below the column. */
+  readonly excerpt?: string
 }
 
 type Checked =
@@ -26,12 +30,11 @@ type Checked =
 
 /** Reads a configuration, YAML or JSON, and finds every fault in it, in the order of the lines. */
 export function checkConfig(text: string, env: Environment): Checked {
-  const file = parseFile(text)
-  if (file.faults.length > 0) return { faults: inOrder(file.faults.map((fault) => ({ ...fault, path: '' }))) }
+  const file = new YamlFile(text)
+  if (file.faults.length > 0) return { faults: file.faults.map(ofYaml) }
   const { missing, secrets } = expandEnv(file.document, env)
-  const value = valueOf(file)
-  if (value === TOO_MUCH)
-    return { faults: [{ line: 1, path: '', text: 'stands for too much, use fewer aliases (*name)' }] }
+  const { value, fault } = file.read()
+  if (fault !== undefined) return { faults: [ofYaml(fault)] }
   const findings = allFindings(
     value,
     missing.map(({ path, name }) => ({ path, text: unset(name) })),
@@ -49,21 +52,12 @@ export function checkConfig(text: string, env: Environment): Checked {
   }
 }
 
+const ofYaml = (fault: YamlFault): ConfigFault => ({ ...fault, path: '' })
+
 const unset = (name: string) =>
   `the environment variable ${name} is not set, set it or write \${${name}:-default}`
 
 const inOrder = (faults: readonly ConfigFault[]) => [...faults].sort((a, b) => a.line - b.line)
-
-const TOO_MUCH = Symbol('too much')
-
-/** Aliases of aliases can make a small file fill the memory: that is found only when it is read. */
-function valueOf({ document }: ConfigFile): unknown {
-  try {
-    return document.toJS()
-  } catch {
-    return TOO_MUCH
-  }
-}
 
 /** One finding a place: what was found first explains what would come after it. */
 function allFindings(value: unknown, missing: readonly Finding[]): Finding[] {

@@ -1,9 +1,8 @@
 import { entriesAt, isMapping, listAt, valueAt } from './config-path.ts'
 import type { Finding, Path } from './config-path.ts'
 import { headerFindings } from './headers.ts'
+import { SHORTEST_CLIENT_KEY, SHORTEST_TOKEN } from './secrets.ts'
 
-const SHORTEST_TOKEN = 16
-const SHORTEST_CLIENT_KEY = 8
 const STANDARD_PORT = 4000
 // the gateway itself reads them, or puts them in
 const OWN_FIELDS: Readonly<Record<string, string>> = {

@@ -10,7 +10,7 @@ import type { Environment } from './expand-env.ts'
 /**
  * Reads the configuration of the gateway, YAML or JSON.
  *
- * @throws ConfigError with one line a fault: `file:line path: what is wrong, what would be right`
+ * @throws ConfigError with every fault as `file:line path: what is wrong, what would be right`
  */
 export function readConfig(file: string, env: Environment = process.env): GatewayConfig {
   return parseConfig(readConfigText(file), basename(file), env)
@@ -42,6 +42,8 @@ export function parseConfig(text: string, name: string, env: Environment = proce
   })
 }
 
-/** `file:line path: what is wrong, what would be right` */
-export const faultLine = (file: string, { line, path, text }: ConfigFault): string =>
-  `${file}:${line}${path === '' ? '' : ` ${path}`}: ${text}`
+/** `file:line path: what is wrong, what would be right`; of what is no YAML, with its column and the line itself. */
+export function faultLine(file: string, { line, column, path, text, excerpt }: ConfigFault): string {
+  const place = `${file}:${line}${column === undefined ? '' : `:${column}`}${path === '' ? '' : ` ${path}`}`
+  return `${place}: ${text}${excerpt === undefined ? '' : `\n${excerpt}`}`
+}

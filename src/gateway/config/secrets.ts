@@ -1,10 +1,12 @@
+import { SECRET_KEYS, SECRET_MAPPINGS, SHORTEST_SECRET } from '../../yaml/secret-keys.ts'
 import { entriesAt, isMapping, valueAt } from './config-path.ts'
 import type { Path } from './config-path.ts'
 
-const SECRET_KEYS: ReadonlySet<string | number> = new Set(['apiKey', 'secret', 'url'])
-const SECRET_MAPPINGS: ReadonlySet<string | number> = new Set(['clientKeys', 'tokens', 'headers', 'query'])
-// shorter values stand in ordinary words and numbers, too
-const SHORTEST = 8
+/** Characters that an admin token has at least. */
+export const SHORTEST_TOKEN = 16
+
+/** Characters that the key of a client has at least. */
+export const SHORTEST_CLIENT_KEY = 8
 
 /** True = what stands at this path, or below it, must never be shown. */
 export const isSecret = (path: Path): boolean =>
@@ -15,7 +17,7 @@ export function hider(config: unknown, variables: ReadonlyMap<string, string>): 
   const known = new Map<string, string>(secretsOf(config, []).map((secret) => [secret, '…']))
   for (const [value, variable] of variables) known.set(value, `\${${variable}}`)
   // the longest first: one may stand within another
-  const hidden = [...known].filter(([value]) => value.length >= SHORTEST)
+  const hidden = [...known].filter(([value]) => value.length >= SHORTEST_SECRET)
   hidden.sort(([a], [b]) => b.length - a.length)
   return (text) => hidden.reduce((safe, [value, shown]) => safe.replaceAll(value, shown), text)
 }

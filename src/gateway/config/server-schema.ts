@@ -1,6 +1,7 @@
 import * as Schema from 'effect/Schema'
 
 import { headerText, httpUrl, optional, positiveMs, required, wholeNumber } from './keys.ts'
+import { SHORTEST_CLIENT_KEY, SHORTEST_TOKEN } from './secrets.ts'
 
 const host = optional(Schema.NonEmptyString, {
   description: 'The address to listen on.',
@@ -54,14 +55,14 @@ export const server = Schema.Struct({
     right: 'must be true or false',
     default: false,
   }),
-  clientKeys: optional(secrets('must be a key in one line of at least 8 characters'), {
+  clientKeys: optional(secrets(`must be a key in one line of at least ${SHORTEST_CLIENT_KEY} characters`), {
     description: 'Name → key that a client must show. Default: open to everybody who reaches the port.',
     right: 'must be a mapping: name of a client → key',
   }),
 })
 
 export const admin = Schema.Struct({
-  tokens: optional(secrets('must be a token in one line of at least 16 characters'), {
+  tokens: optional(secrets(`must be a token in one line of at least ${SHORTEST_TOKEN} characters`), {
     description:
       'Name → token of the admin API; the name says who did it. Default: one is made at the first start.',
     right: 'must be a mapping: name of a person or program → token',

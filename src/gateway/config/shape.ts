@@ -2,6 +2,7 @@ import * as Schema from 'effect/Schema'
 import * as SchemaIssue from 'effect/SchemaIssue'
 
 import { didYouMean } from '../../core/validate.ts'
+import { loneText } from '../../yaml/lone-text.ts'
 import { isMapping, valueAt } from './config-path.ts'
 import type { Finding, Path } from './config-path.ts'
 import { placeOf } from './places.ts'
@@ -52,7 +53,9 @@ function findingOf(path: Path, message: string, value: unknown): Finding {
     const text = `${wrong(found[choice.key], false)}, must be one of: ${choice.words.join(', ')}`
     return { path: [...path, choice.key], text }
   }
-  return { path, text: `${wrong(found, isSecret(path))}, ${right}` }
+  const advice =
+    placeOf(path, value).text === 'only' ? undefined : loneText(found, placeOf(path, value).keys ?? [])
+  return { path, text: `${wrong(found, isSecret(path))}, ${advice ?? right}` }
 }
 
 /** What stands there, without saying it: it may be a secret. */

@@ -1,5 +1,5 @@
 import type { Environment } from './expand-env.ts'
-import { starterProviders } from './starter-providers.ts'
+import { compatibleAnthropic, starterProviders } from './starter-providers.ts'
 import type { StarterProvider } from './starter-providers.ts'
 
 /** A first configuration, and the variables it reads. */
@@ -8,6 +8,8 @@ export interface Starter {
   readonly variables: readonly string[]
   /** Names of targets. */
   readonly targets: readonly string[]
+  /** What has no fallback, or one that is not quite the same, as paragraphs of several lines. */
+  readonly notes: readonly string[]
   /** True = no key was found, and placeholders stand in. */
   readonly isPlaceholder: boolean
 }
@@ -20,6 +22,9 @@ export function starterConfig(env: Environment): Starter {
     ...provider,
     variable: variableIn(env, provider.variables) ?? provider.variables[0],
   }))
+  const chains = chainsOf(chosen)
+  const all = chains.flat()
+  const notes = isPlaceholder ? [] : notesOn(chains)
   const text = [
     head(
       chosen.map(({ variable }) => variable),
@@ -28,20 +33,21 @@ export function starterConfig(env: Environment): Starter {
     SERVER,
     `# Addresses and keys that targets share. A key is never written here: \${NAME} is read from the environment.
 providers:
-${chosen.map((provider) => providerText(provider, env, isPlaceholder)).join('\n')}
+${all.map((provider) => providerText(provider, env, isPlaceholder)).join('\n')}
 `,
     DEFAULTS,
     `# Every place a request can go. Change \`model\` to what your account offers.
 targets:
-${chosen.map(({ name, model }) => `  - { name: ${name}, provider: ${name}, model: ${quoted(model)} }`).join('\n')}
+${all.map(({ name, model }) => `  - { name: ${name}, provider: ${name}, model: ${quoted(model)} }`).join('\n')}
 `,
-    modelsText(chosen),
+    modelsText(chains, notes),
     REST,
   ].join('\n')
   return {
     text,
     variables: chosen.map(({ variable }) => variable),
-    targets: chosen.map(({ name }) => name),
+    targets: all.map(({ name }) => name),
+    notes,
     isPlaceholder,
   }
 }
@@ -75,11 +81,38 @@ function providerText(provider: Chosen, env: Environment, isPlaceholder: boolean
   return [`  ${name}:`, ...[url.line, `apiKey: "${key}"`, ...lines].map((line) => `    ${line}`)].join('\n')
 }
 
-/** One group for each API, named after its first model, the others behind it. */
-function modelsText(chosen: readonly Chosen[]): string {
-  const chains = (['openai', 'anthropic'] as const)
-    .map((api) => chosen.filter((provider) => provider.api === api))
-    .filter((chain) => chain.length > 0)
+/** One for each API. Where OpenAI's would be alone beside Anthropic's, the latter has an endpoint of that shape, too. */
+function chainsOf(chosen: readonly Chosen[]): readonly (readonly Chosen[])[] {
+  const openai = chosen.filter(({ api }) => api === 'openai')
+  const anthropic = chosen.filter(({ api }) => api === 'anthropic')
+  const [native] = anthropic
+  const standIn = native !== undefined && openai.length === 1 ? [{ ...native, ...compatibleAnthropic }] : []
+  return [[...openai, ...standIn], anthropic].filter((chain) => chain.length > 0)
+}
+
+function notesOn(chains: readonly (readonly Chosen[])[]): string[] {
+  const [only] = chains.flat().length === 1 ? chains.flat() : []
+  if (only !== undefined) {
+    return [
+      'There is one provider, and so nothing to fall back to: while its circuit is open, calls fail.\nSet the key of another one as well, and write this file anew with --force, or add it here by hand.',
+    ]
+  }
+  return chains.flatMap(([first, ...others]) => {
+    if (others.some(({ name }) => name === compatibleAnthropic.name)) {
+      return `OpenAI and Anthropic speak different APIs, and neither can stand in for the other. So that ${first?.model} has a fallback,
+${compatibleAnthropic.name} is the OpenAI-compatible endpoint of Anthropic. It answers chat completions only, ignores
+response_format and strict, and is meant for tests by Anthropic itself: if that will not do, take it out of fallbacks
+and put in another provider that speaks OpenAI's API.`
+    }
+    if (others.length > 0 || first === undefined) return []
+    const [path, whose] =
+      first.api === 'anthropic' ? ['/v1/messages', "Anthropic's"] : ['/v1/chat/completions', "OpenAI's"]
+    return `${first.model} (POST ${path}) has no fallback: no other provider here speaks ${whose} API.`
+  })
+}
+
+/** A group for each chain, named after its first model, the others behind it. */
+function modelsText(chains: readonly (readonly Chosen[])[], notes: readonly string[]): string {
   const lines = chains.flatMap(([first, ...others], i) => {
     if (first === undefined) return []
     const behind = others.length === 0 ? '' : `, fallbacks: [${others.map(({ name }) => name).join(', ')}]`
@@ -89,7 +122,7 @@ function modelsText(chosen: readonly Chosen[]): string {
   })
   return `# What clients ask for → who is asked, in order. "*" answers for any other model; without it that is a 404.
 # strategy: ordered | round-robin | weighted | least-busy, among targets whose circuit admits
-models:
+${notes.map((note) => `${note.replaceAll(/^/gm, '# ')}\n`).join('')}models:
 ${lines.join('\n')}
 `
 }

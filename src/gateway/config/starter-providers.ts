@@ -21,6 +21,13 @@ const openai = (name: string, variable: string, baseUrl: string, model: string):
   model,
 })
 
+/** What is other about the endpoint of Anthropic that has the shape of OpenAI's: its own API needs headers of its own. */
+export const compatibleAnthropic = {
+  name: 'anthropic-chat',
+  api: 'openai',
+  lines: ['api: openai   # POST /v1/chat/completions only'],
+} as const satisfies Partial<StarterProvider>
+
 /** In the order in which they follow each other as fallbacks. */
 export const starterProviders: readonly StarterProvider[] = [
   openai('openai', 'OPENAI_API_KEY', 'https://api.openai.com/v1', 'gpt-5'),
