@@ -1,20 +1,7 @@
 import type { ChartModel, ChartState, ChartTransition } from './chart-model.ts'
-import {
-  FAINT,
-  FONT,
-  LINE,
-  PAPER,
-  TONES,
-  aroundLabel,
-  escape,
-  headLabel,
-  quote,
-  stateLabel,
-  wayLabel,
-} from './dot-labels.ts'
-import type { Tone } from './dot-labels.ts'
-
-export type { Tone } from './dot-labels.ts'
+import { FAINT, LINE, PAPER, TONES } from './chart-colours.ts'
+import type { Tone } from './chart-colours.ts'
+import { FONT, aroundLabel, escape, headLabel, quote, stateLabel, wayLabel } from './dot-labels.ts'
 
 export interface DotOptions {
   /** By id of a state; the states inside follow. */
@@ -31,7 +18,7 @@ export function toDot(model: ChartModel, options: DotOptions = {}): string {
   const picture = new Picture(model, options)
   return [
     `digraph ${quote(model.id)} {`,
-    `  id=${quote(`state:${model.id}`)} rankdir=LR bgcolor=${quote(PAPER)} pad=0.3 nodesep=0.28 ranksep=0.32 fontname=${quote(FONT)}`,
+    `  id=${quote(`state:${model.id}`)} rankdir=LR bgcolor=${quote(PAPER)} pad=0.15 nodesep=0.25 ranksep=0.3 fontname=${quote(FONT)}`,
     `  labelloc=t labeljust=l label=${headLabel(model.id, model.description, options.note ?? '')}`,
     `  node [fontname=${quote(FONT)} shape=box style="rounded,filled" margin="0.12,0.07" penwidth=1.5]`,
     `  edge [fontname=${quote(FONT)} color=${quote(FAINT)} arrowsize=0.8 penwidth=1.3]`,
@@ -71,30 +58,58 @@ class Picture {
 
   /** What is drawn in the state `id`, boxes of the ways within it included. */
   *inside(id: string, indent: string): Generator<string> {
-    if (this.#ways.some(({ source }) => source === id)) {
-      const text =
-        id === this.#model.id ? 'from any state' : `from any state of ${this.#states.get(id)?.name}`
-      yield `${indent}${quote(id)} [id=${quote(`any:${id}`)} class="any" label=${quote(text)} style="rounded,dashed" color=${quote(LINE)} fontcolor=${quote(FAINT)} fontsize=12 margin="0.14,0.08"]`
-    }
-    if (id === this.#model.id)
-      yield `${indent}"start" [id=${quote(`start:${id}`)} shape=point width=0.16 color=${quote(FAINT)} label=""]`
+    // the order in which Graphviz meets them decides what goes to the top: the start should
+    if (!this.#comesBack(id)) yield* this.#any(id, indent)
+    if (this.#hasStart(id)) yield* this.#start(id, indent)
     for (const state of this.#childrenOf(id)) yield* this.#state(state, indent)
+    if (this.#comesBack(id)) yield* this.#any(id, indent)
     for (const way of this.#ways.filter(({ source, target }) => this.#around(source, target) === id)) {
       yield `${indent}${quote(boxOf(way))} [id=${quote(`way:${pairOf(way)}`)} class="way" shape=plain style="" label=${wayLabel(way.transitions)}]`
     }
   }
 
   *ways(): Generator<string> {
-    yield `  "start" -> ${quote(this.#firstOf(this.#model.id))} [id=${quote(`begin:${this.#model.id}`)}]`
+    for (const { id } of this.#model.states.filter((state) => this.#hasStart(state.id)))
+      yield `  ${quote(startOf(id))} -> ${quote(this.#firstOf(id))} [id=${quote(`begin:${id}`)}]`
     for (const way of this.#ways) {
       const [source, box, target] = [way.source, boxOf(way), way.target].map(quote)
-      const goesBack = this.#depthOf(way.target) < this.#depthOf(way.source)
+      const goesBack = this.#goesBack(way)
       // turned round, so that Graphviz need not choose which edge of a cycle points left
       const leaves = `id=${quote(`out:${pairOf(way)}`)} class="out" arrowhead=none`
       const arrives = `id=${quote(`in:${pairOf(way)}`)} class="in"`
       yield goesBack ? `  ${target} -> ${box} [${arrives} dir=back]` : `  ${source} -> ${box} [${leaves}]`
       yield goesBack ? `  ${box} -> ${source} [${leaves}]` : `  ${box} -> ${target} [${arrives}]`
     }
+  }
+
+  #goesBack({ source, target }: Way): boolean {
+    return this.#comesBack(source) || this.#depthOf(target) < this.#depthOf(source)
+  }
+
+  /** What leads from everywhere back to the start stands behind everything, where there is room for it. */
+  #comesBack(id: string): boolean {
+    const leading = this.#ways.filter(({ source }) => source === id)
+    return id === this.#model.id && leading.some(({ target }) => this.#depths.get(target) === 0)
+  }
+
+  /** A state inside of which one begins, unless the start outside already points there. */
+  #hasStart(id: string): boolean {
+    const isInside = id !== this.#model.id && this.#firstOf(id) !== this.#firstOf(this.#model.id)
+    return this.#childrenOf(id).length > 0 && (id === this.#model.id || isInside)
+  }
+
+  *#start(id: string, indent: string): Generator<string> {
+    yield `${indent}${quote(startOf(id))} [id=${quote(`start:${id}`)} shape=point width=0.16 color=${quote(FAINT)} label=""]`
+    // beside it would take a column of its own
+    if (id !== this.#model.id)
+      yield `${indent}{ rank=same ${quote(startOf(id))} ${quote(this.#firstOf(id))} }`
+  }
+
+  *#any(id: string, indent: string): Generator<string> {
+    if (!this.#ways.some(({ source }) => source === id)) return
+    const text =
+      id === this.#model.id ? 'from any state' : `from any state\\nof ${this.#states.get(id)?.name}`
+    yield `${indent}${quote(id)} [id=${quote(`any:${id}`)} class="any" label="${text}" style="rounded,dashed" color=${quote(LINE)} fontcolor=${quote(FAINT)} fontsize=12 margin="0.14,0.08"]`
   }
 
   *#state(state: ChartState, indent: string): Generator<string> {
@@ -155,6 +170,7 @@ class Picture {
   }
 }
 
+const startOf = (id: string) => `start ${id}`
 const isWithin = (id: string, outer: string) => id === outer || id.startsWith(`${outer}.`)
 const pairOf = ({ source, target }: Way) => `${source}/${target}`
 const boxOf = (way: Way) => `way ${pairOf(way)}`

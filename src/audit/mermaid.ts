@@ -1,4 +1,4 @@
-import type { ChartModel, ChartState } from './chart-model.ts'
+import type { ChartModel, ChartState, ChartTransition } from './chart-model.ts'
 
 /**
  * A machine as Mermaid text, which GitHub draws. Mermaid knows no transition from every state: those of the machine
@@ -25,10 +25,20 @@ export function toMermaid({ id: machine, states, transitions }: ChartModel): str
 
   const ways = transitions.flatMap(({ source, target, event, sentence }) => {
     const sources = source === machine ? childrenOf(machine).filter(({ final }) => !final) : [{ id: source }]
-    const label = sentence === '' ? event : `${event} [${sentence}]`
-    return sources.map(({ id }) => `  ${nameOf(id)} --> ${nameOf(target ?? id)} : ${escape(label)}`)
+    return sources.map(({ id }) => ({ way: `${nameOf(id)} --> ${nameOf(target ?? id)}`, event, sentence }))
   })
-  return ['stateDiagram-v2', '  direction LR', ...inside(machine, '  '), ...ways, ''].join('\n')
+  // one label each: Mermaid draws those of parallel ways over each other
+  const drawn = [...Map.groupBy(ways, ({ way }) => way)].map(([way, all]) => `  ${way} : ${labelOf(all)}`)
+  return ['stateDiagram-v2', '  direction LR', ...inside(machine, '  '), ...drawn, ''].join('\n')
+}
+
+/** A line for each guard, with every event that it is asked at. */
+function labelOf(ways: readonly Pick<ChartTransition, 'event' | 'sentence'>[]): string {
+  const lines = [...Map.groupBy(ways, ({ event, sentence }) => sentence || event)].map(([key, same]) => {
+    const events = same.map(({ event }) => event).join(' or ')
+    return escape(same[0]?.sentence === '' ? events : `${events} [${key}]`)
+  })
+  return lines.join('<br/>')
 }
 
 /** `end`, `state` and the like are words of Mermaid, so the machine's name stays in front. */

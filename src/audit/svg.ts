@@ -1,4 +1,8 @@
+import { themeOf } from './chart-colours.ts'
 import { FONT } from './dot-labels.ts'
+
+// Verdana is as wide; Arial and what a system has of its own are narrower
+const FONTS = `${FONT}, Verdana, Geneva, Arial, sans-serif`
 
 export interface SvgWords {
   /** Keeps the ids of two pictures on one page apart. */
@@ -14,14 +18,18 @@ export interface SvgWords {
 export async function toSvg(dot: string, { id, title, description }: SvgWords): Promise<string> {
   const { instance } = await import('@viz-js/viz')
   const drawn = (await instance()).renderString(dot, { format: 'svg' })
-  const words = `<title id="title:${id}">${escape(title)}</title>\n<desc id="description:${id}">${escape(description)}</desc>`
+  const head = [
+    `<title id="title:${id}">${escape(title)}</title>`,
+    `<desc id="description:${id}">${escape(description)}</desc>`,
+    `<style>\n${themeOf(drawn)}\n</style>`,
+  ].join('\n')
   return (
     drawn
       .slice(drawn.indexOf('<svg'))
       .replace(
         /^<svg width="([\d.]+)pt" height="([\d.]+)pt"\s+viewBox="([^"]+)"[^>]*>/,
         (_all, width, height, box) =>
-          `<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-labelledby="title:${id} description:${id}" width="${width}" height="${height}" viewBox="${box}">\n${words}`,
+          `<svg xmlns="http://www.w3.org/2000/svg" class="statechart" role="img" aria-labelledby="title:${id} description:${id}" width="${width}" height="${height}" viewBox="${box}">\n${head}`,
       )
       .replaceAll(/^<!--.*-->\n/gm, '')
       .replaceAll(/<title>[^<]*<\/title>\n/g, '')
@@ -32,7 +40,7 @@ export async function toSvg(dot: string, { id, title, description }: SvgWords): 
       )
       .replaceAll(/<g id="a_[^"]*"><a [^>]*?xlink:title="([^"]*)">/g, '<g><title>$1</title>')
       .replaceAll(/<\/a>\n<\/g>/g, '</g>')
-      .replaceAll(`font-family="${FONT}"`, `font-family="${FONT}, Arial, sans-serif"`)
+      .replaceAll(`font-family="${FONT}"`, `font-family="${FONTS}"`)
       .replaceAll(' xml:space="preserve"', '')
   )
 }

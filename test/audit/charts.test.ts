@@ -138,10 +138,17 @@ describe.each(charts.map((chart) => [chart.machine.id, chart] as const))(
         expect(text).toContain(`state "${state.name}" as ${state.id.replaceAll('.', '_')}`)
       }
       const ways = text.split('\n').filter((line) => / --> \w+ : [^:]+$/.test(line))
-      expect(ways.length).toBeGreaterThanOrEqual(drawn.transitions.length)
-      expect(ways.every((line) => drawn.transitions.some(({ event }) => line.includes(` : ${event}`)))).toBe(
-        true,
-      )
+      for (const { source, target, event, sentence } of drawn.transitions) {
+        const [from, to] = [source, target ?? source].map((id) => id.replaceAll('.', '_'))
+        const found = ways.filter((line) => source === id || line.startsWith(`  ${from} --> ${to} : `))
+        const told = found.filter(
+          (line) => line.includes(event) && line.replaceAll('#58;', ':').includes(sentence),
+        )
+        expect(told.length, `${source} ${event}`).toBeGreaterThan(0)
+      }
+      // parallel ways share a label
+      const ends = ways.map((line) => line.split(' : ')[0])
+      expect(new Set(ends).size).toBe(ends.length)
     })
 
     it('has a configuration that names guards, actions and delays', () => {

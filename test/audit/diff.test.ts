@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { audited } from '../../src/audit/audited.ts'
 import { diffAudited } from '../../src/audit/diff/diff-audited.ts'
 import { diffBreakers } from '../../src/audit/diff/diff-breakers.ts'
+import { forUsers } from '../../src/audit/diff/for-users.ts'
 import { tellBreakers } from '../../src/audit/diff/tell-breakers.ts'
+import { whatChanges } from '../../src/audit/diff/what-changes.ts'
 import { Imagined } from '../../src/audit/walk/imagined.ts'
 import { boundsFor, naturalSteps, operatorSteps } from '../../src/audit/walk/walk-steps.ts'
 import { checkCommand } from '../../src/cli/check.ts'
@@ -257,6 +259,44 @@ const someRules: fc.Arbitrary<CircuitBreakerOptions> = fc.record(
   { requiredKeys: [] },
 )
 
+describe('what changes, in general', () => {
+  it.each<[string, CircuitBreakerOptions, CircuitBreakerOptions, string[]]>([
+    ['a threshold', {}, { threshold: 3 }, ['The circuit opens after 3 failures in a row, instead of 5.']],
+    [
+      'one rule of two, counted from one',
+      { tripping: [row, window] },
+      { tripping: [row, { ...window, minCalls: 10 }] },
+      [
+        'Rule 2 opens from 5 failures among 10 calls within 1 min on, instead of 2 among 4; of more calls, from 50 % as before.',
+      ],
+    ],
+    [
+      'a kind',
+      {},
+      { kinds: { auth: { immediateOpen: true } } },
+      ['Failures of kind "auth": one opens the circuit, instead of: they count like any other.'],
+    ],
+    ['a cooldown', {}, { cooldownMs: 10_000 }, ['Every open period lasts 10 s instead of 30 s.']],
+    [
+      'a trial',
+      {},
+      { halfOpenProbes: 3, halfOpenConcurrency: 1 },
+      ['A trial closes the circuit once 3 of 3 probes succeeded, instead of 1 of 1 probe.'],
+    ],
+    ['only observed', {}, { mode: 'observe' }, ['B only observes: it refuses no call.']],
+    ['nothing', { threshold: 5 }, {}, []],
+  ])('%s', (_name, a, b, told) => {
+    expect(whatChanges(resolveBreaker(a), resolveBreaker(b))).toEqual(told)
+  })
+
+  it('tells users what is better and what is worse, in both directions', () => {
+    const [strict, lax] = [resolveBreaker({ threshold: 2 }), resolveBreaker({ threshold: 5 })]
+    expect(forUsers(lax, strict)[0]).toMatch(/^B opens more easily\. Better: .* Worse: /)
+    expect(forUsers(strict, lax)[0]).toMatch(/^B opens less easily\. Worse: .* Better: /)
+    expect(forUsers(lax, lax)).toEqual([])
+  })
+})
+
 describe('whatever the two rules are', () => {
   it('every difference is proven, and where none is found no play tells them apart', async () => {
     await fc.assert(
@@ -336,7 +376,23 @@ describe('two chains', () => {
     )
     expect({ verdict, written }).toEqual({ verdict: 'same', written: [] })
     expect(circuits).toMatchObject([{ how: 'equal', targets: ['a', 'b'] }])
-    expect(calls).toMatchObject([{ who: 'every call', tellings: [] }])
+    expect(calls).toMatchObject([{ who: 'every call', first: [], limits: [], tellings: [] }])
+  })
+
+  it('that ask another target first are no more the same', async () => {
+    const targets = [target('a'), target('b')]
+    const group = { name: 'm', targets: ['a'], strategy: 'ordered', fallbacks: ['b'] }
+    const turns = { ...group, targets: ['a', 'b'], strategy: 'round-robin', fallbacks: [] }
+    const { verdict, calls } = await diffAudited(
+      audited({ targets }, { groups: [group] }),
+      audited({ targets }, { groups: [turns] }),
+    )
+    expect(verdict).toBe('different')
+    expect(calls[0]!.first).toEqual([
+      'With A every call goes to a first; b only where that fails or refuses.',
+      'With B calls take turns: each of a and b is asked first by 1 of 2 calls.',
+      'While nothing is wrong a is asked first by 50 % of the calls instead of 100 % and b is asked first by 50 % of the calls instead of 0 %.',
+    ])
   })
 
   it('names what comes and goes', async () => {
@@ -383,7 +439,8 @@ describe('switchgear diff', () => {
   it('says what was walked where the same comes of other rules', async () => {
     const { out, exitCode } = await diff('{ threshold: 1 }', '{ tripping: { kind: leaky, threshold: 1 } }')
     expect(exitCode).toBe(0)
-    expect(out).toMatch(/Walked side by side: \d+ places, \d+ steps; .* No difference in all of that\./)
+    expect(out).toContain('The circuit of a: other words, the same behaviour.')
+    expect(out).toMatch(/played side by side .*: \d+ situations, \d+ steps\. .* Looked at were: /)
     expect(out).toContain('are spelled differently and do the same.')
   })
 
@@ -401,7 +458,7 @@ describe('switchgear diff', () => {
   it('writes stories that `check` passes with the one and fails with the other, with exit code 1', async () => {
     const { out, exitCode } = await diff('{ threshold: 5 }', '{ threshold: 3 }', '--out', join(dir, 'told'))
     expect(exitCode).toBe(1)
-    expect(out).toContain('targets.a.circuitBreaker.rules[0].threshold: 5 → 3')
+    expect(out).toContain('a, circuit breaker, rule 1, threshold: 5 → 3')
     const files = readdirSync(join(dir, 'told')).map((name) => join(dir, 'told', name))
     expect(files.length).toBeGreaterThan(1)
     for (const file of files) {
@@ -411,6 +468,20 @@ describe('switchgear diff', () => {
       expect([file, process.exitCode]).toEqual([file, file.endsWith('.under-b.yaml') ? 1 : undefined])
     }
     expect(readFileSync(files[0]!, 'utf8')).toContain('kind: breaker')
+  })
+
+  it('says in general what changes, and what that means for users, beside the story', async () => {
+    const rolling = (failureRatio: number) =>
+      `{ tripping: { kind: rolling, windowMs: 300000, minCalls: 5, failureRatio: ${failureRatio} } }`
+    const html = join(dir, 'diff.html')
+    const { out } = await diff(rolling(0.7), rolling(0.3), '--html', html)
+    expect(out).toContain(
+      'The circuit opens from 2 failures among 5 calls within 5 min on, instead of 4 among 5; of more calls, from 30 % instead of 70 %.',
+    )
+    expect(out).toMatch(
+      /For users: B opens more easily\. .* is shut off by mistake about \d+ times a day instead of/,
+    )
+    expect(readFileSync(html, 'utf8')).toContain('from 2 failures among 5 calls')
   })
 
   it('names the faults of a configuration, with exit code 3', async () => {

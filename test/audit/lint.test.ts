@@ -4,7 +4,7 @@ import type { AuditSurroundings } from '../../src/audit/audited.ts'
 import type { LintAssumptions } from '../../src/audit/lint/finding.ts'
 import { lintPolicies, lintRules } from '../../src/audit/lint/lint-policies.ts'
 import type { CircuitBreakerOptions } from '../../src/core/breaker-options.ts'
-import { llmDefaults } from '../../src/core/presets.ts'
+import { llmDefaults, toolDefaults } from '../../src/core/presets.ts'
 import type { SwitchgearOptions } from '../../src/core/switchgear-options.ts'
 import type { TargetOptions } from '../../src/core/target-options.ts'
 
@@ -41,6 +41,13 @@ const tool = { surface: 'tool', bucket: 'tools' } as const
 
 /** For each rule something it speaks of, and the nearest thing it has nothing to say to. */
 const cases: Readonly<Record<string, readonly [speaks: Case, silent: Case]>> = {
+  'shut-off-by-mistake': [
+    one({ tripping: { ...window, failureRatio: 0.1 } }, { callsPerMinute: 30 }),
+    one(
+      { tripping: { ...window, failureRatio: 0.1 } },
+      { callsPerMinute: 1000 / 3, healthyFailures: 0.0005 },
+    ),
+  ],
   'threshold-out-of-reach': [
     one({ tripping: window }, { callsPerMinute: 19 }),
     one({ tripping: window }, { callsPerMinute: 20 }),
@@ -172,6 +179,76 @@ describe('the linter of policies', () => {
     expect(find(one(true)).map(({ id }) => id)).toContain('retries-outside')
   })
 
+  it('does not mind a rule for busy hours beside one for quiet hours', () => {
+    const quiet = { ...window, windowMs: 300_000, minCalls: 5 }
+    const ids = (tripping: readonly (typeof quiet)[]) =>
+      find(one({ tripping }, { callsPerMinute: 1 })).map(({ id }) => id)
+    expect(ids([window, quiet])).not.toContain('threshold-out-of-reach')
+    expect(ids([window])).toContain('threshold-out-of-reach')
+  })
+
+  it('names what to set instead, and that is enough', () => {
+    const targetKeys = new Set(['timeoutMs'])
+    const mended: string[] = []
+    for (const [id, [speaks]] of Object.entries(cases)) {
+      const found = find(speaks).find((finding) => finding.id === id)!
+      if (found.severity !== 'question') expect([id, found.remedy]).not.toEqual([id, ''])
+      for (const [, key = '', value] of found.remedy.matchAll(/`(\w+): ([\d.]+)`/g)) {
+        const set = { [key]: Number(value) }
+        const targets = speaks.options.targets.map((each) => {
+          const { circuitBreaker } = each
+          const rules =
+            circuitBreaker === undefined || typeof circuitBreaker === 'boolean' ? {} : circuitBreaker
+          if (targetKeys.has(key)) return { ...each, ...set }
+          const tripping = rules.tripping
+          return key === 'minCalls' || key === 'failureRatio'
+            ? {
+                ...each,
+                circuitBreaker: { ...rules, tripping: { ...(tripping as object), ...set } as never },
+              }
+            : { ...each, circuitBreaker: { ...rules, ...set } }
+        })
+        const after = find({ ...speaks, options: { ...speaks.options, targets } })
+        expect([id, key, after.filter((finding) => finding.id === id)]).toEqual([id, key, []])
+        mended.push(id)
+      }
+    }
+    expect(new Set(mended)).toEqual(
+      new Set([
+        'shut-off-by-mistake',
+        'threshold-out-of-reach',
+        'never-opens',
+        'ratio-near-one',
+        'cooldown-below-timeout',
+        'cooldown-below-recovery',
+        'cooldown-too-long',
+        'retry-after-too-long',
+        'lease-below-timeout',
+        'many-probes-at-once',
+        'endless-timeout',
+        'deadline-below-timeout',
+      ]),
+    )
+  })
+
+  it('reckons how often a healthy provider is shut off, with the traffic and all rules together', () => {
+    const tripping = [
+      { kind: 'leaky', threshold: 10 },
+      { ...window, windowMs: 120_000, minCalls: 8, failureRatio: 0.3 },
+      { ...window, windowMs: 300_000, minCalls: 5, failureRatio: 0.3 },
+    ] as const
+    const text = (assumptions: LintAssumptions) =>
+      find(one({ tripping }, assumptions)).find(({ id }) => id === 'shut-off-by-mistake')
+    expect(text({ callsPerMinute: 1 })?.text).toMatch(
+      /^A healthy provider that fails 5 % of its calls is shut off about 9\.\d times a day, at 1 call a minute: /,
+    )
+    expect(text({})?.text).toContain('which is assumed')
+    // a window of 400 calls does not err, a quiet night does
+    expect(text({ callsPerMinute: 200 })?.text).toContain('as it may be in a quiet hour')
+    expect(text({ callsPerMinute: 1, healthyFailures: 0.005 })).toBeUndefined()
+    expect(text({ callsPerMinute: 1 })?.remedy).toMatch(/^Set `failureRatio: 0\.\d+` in rule 3\.$/)
+  })
+
   it('puts the worst first', () => {
     const severities = find(
       chain([target('a', { timeoutMs: Infinity, circuitBreaker: { cooldownMs: 1 } })]),
@@ -215,14 +292,18 @@ describe('the linter of policies', () => {
     expect(found.map(({ where }) => where)).toEqual(['a, b'])
   })
 
-  it('has no problem and no warning for the rules that are shipped for providers', () => {
-    const options = {
-      targets: [
-        target('a', { circuitBreaker: llmDefaults, timeoutMs: 30_000 }),
-        target('b', { circuitBreaker: llmDefaults, timeoutMs: 30_000 }),
-      ],
-    }
-    const found = lintPolicies(audited(options, { alerts: [{ on: ['open'] }] }), { callsPerMinute: 200 })
-    expect(found.filter(({ severity }) => severity !== 'question')).toEqual([])
-  })
+  it.each([
+    ['providers', llmDefaults, [1, 5, 200]],
+    ['tools', toolDefaults, [1, 5]],
+  ] as const)(
+    'has no problem and no warning for the rules that are shipped for %s',
+    (_name, circuitBreaker, rates) => {
+      const options = { targets: [target('a', { circuitBreaker }), target('b', { circuitBreaker })] }
+      const subject = audited(options, { alerts: [{ on: ['open'] }] })
+      const found = [undefined, ...rates].flatMap((callsPerMinute) =>
+        lintPolicies(subject, callsPerMinute === undefined ? {} : { callsPerMinute }),
+      )
+      expect(found.filter(({ severity }) => severity === 'problem' || severity === 'warning')).toEqual([])
+    },
+  )
 })

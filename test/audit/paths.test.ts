@@ -95,7 +95,7 @@ describe('switchgear paths', () => {
   it('writes Gherkin', async () => {
     const told = await paths('--format', 'gherkin', '--most', '5')
     expect(told).toMatch(
-      /^Feature: The circuit of a\n {2}Rules of a: all \d+ paths would be too many, so \d+ paths take every sort of step once/,
+      /^Feature: The circuit of a\n {2}Rules of a: all \d+ paths would be too many \(--most \d+ takes them\), so \d+ paths take every sort of step once/,
     )
     expect(told).toMatch(
       /\n {2}Scenario: \d+: a call fails.*\n {4}Given .*\n {4}When a call fails.*\n {4}Then the circuit is open/,

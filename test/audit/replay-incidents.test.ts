@@ -9,12 +9,14 @@ import { IncidentReplay } from '../../src/audit/replay/incident-replay.ts'
 import type { IncidentReport } from '../../src/audit/replay/incident-replay.ts'
 import { incidentHtml } from '../../src/audit/replay/incident-html.ts'
 import { incidentText } from '../../src/audit/replay/incident-text.ts'
+import { numberRows } from '../../src/audit/replay/number-rows.ts'
 import { play } from '../../src/audit/replay/play.ts'
 import { readIncidents } from '../../src/audit/replay/read-incidents.ts'
 import { readTrace } from '../../src/audit/replay/read-trace.ts'
 import { sum, tally } from '../../src/audit/replay/tally.ts'
 import { Traffic } from '../../src/audit/replay/traffic.ts'
-import { frontOf } from '../../src/audit/replay/verdict.ts'
+import { frontOf, verdictOf } from '../../src/audit/replay/verdict.ts'
+import { lasting } from '../../src/audit/words.ts'
 import { replayCommand } from '../../src/cli/replay.ts'
 import { resolveBreaker } from '../../src/core/breaker-options.ts'
 
@@ -229,7 +231,9 @@ describe('a replay of incidents', () => {
     for (const { numbers } of report.policies)
       expect(numbers['misled']!.mean).toBeGreaterThanOrEqual(best.numbers['misled']!.mean)
     expect(verdict.why).toHaveLength(4)
-    expect(verdict.why[0]).toContain(`${verdict.best} sends the fewest calls the wrong way`)
+    expect(verdict.why[0]).toContain(
+      `Measured by the calls that went wrong, failed in an outage or refused in vain, ${verdict.best} has the fewest: `,
+    )
   })
 
   it('knows the front: whoever is beaten in both is not on it', () => {
@@ -239,6 +243,116 @@ describe('a replay of incidents', () => {
     }
     const all = [policy('a', 10, 5), policy('b', 20, 1), policy('c', 20, 5), policy('d', 10, 6)]
     expect(frontOf(all).map(({ name }) => name)).toEqual(['a', 'b'])
+  })
+
+  it('calls no difference one that luck alone makes', () => {
+    const policy = (name: string, detect: readonly number[], needless: number, misled: number) => {
+      const [low, mean, high] = detect as readonly [number, number, number]
+      const exactly = (value: number) => ({ mean: value, low: value, high: value })
+      const numbers = { needless: exactly(needless), misled: exactly(misled), wasted: exactly(0) }
+      return { name, numbers: { ...numbers, detectMs: { low, mean, high } } }
+    }
+    const best = policy('best', [60_000, 70_000, 80_000], 10, 100)
+    const verdict = verdictOf([
+      best,
+      policy('close', [62_000, 72_000, 82_000], 20, 103),
+      policy('late', [90_000, 95_000, 99_000], 10, 250),
+      policy('early', [5000, 5000, 5000], 90, 9000),
+    ])
+    expect(verdict).toMatchObject({ best: 'best', front: ['best', 'early'] })
+    const told = verdict.why.slice(1).map((sentence) => sentence.split(':')[0])
+    expect(told).toEqual([
+      'close notices outages about as soon, but a few more calls go wrong',
+      'late notices outages 25 s later, but 2.5 times as many calls go wrong',
+      'early notices outages 1 min 5 s sooner, but 90 times as many calls go wrong',
+      'In time to detect and needless refusals together best and early are beaten by none; close is beaten by best, which is about as soon and refuses fewer without need; late is beaten by best, which is sooner and refuses as few without need.',
+    ])
+    expect(verdictOf([best, policy('other', [1, 1, 1], 99, 999)]).why.at(-1)).toBe(
+      'In time to detect and needless refusals together no policy beats another: whichever is sooner also refuses more without need.',
+    )
+  })
+
+  it('tells a tie as a tie', () => {
+    const exactly = (value: number) => ({ mean: value, low: value, high: value })
+    const policy = (name: string, misled: number) => ({
+      name,
+      numbers: { misled: exactly(misled), wasted: exactly(misled) },
+    })
+    const { why } = verdictOf([policy('a', 10), policy('b', 10), policy('c', 20)])
+    expect(why[0]).toContain(', a and b have equally many, and the fewest; of a: 10, of which 10 were sent')
+    expect(why[1]).toContain('b notices outages about as soon, and as many calls go wrong: 10')
+    expect(why[2]).toContain('but 2.0 times as many calls go wrong: 20')
+  })
+
+  it('says what the best costs, and in nothing where it is better in everything', () => {
+    const policy = (name: string, misled: number, recover: number, refusedHealthy: number) => {
+      const exactly = (value: number) => ({ mean: value, low: value, high: value })
+      const numbers = {
+        misled: exactly(misled),
+        recoverMs: exactly(recover),
+        refusedHealthy: exactly(refusedHealthy),
+      }
+      return { name, numbers }
+    }
+    const best = policy('best', 10, 60_000, 300)
+    expect(verdictOf([best, policy('other', 20, 50_000, 100)]).price).toEqual([
+      'What that costs: best lets calls flow again, once an outage is over, after 1 min (other 50 s); it refuses 300 calls while the target is healthy, the most of all (other 100).',
+    ])
+    expect(verdictOf([best, policy('other', 20, 70_000, 400)]).price).toEqual([])
+  })
+
+  it('counts what no breaker at all comes to, as a policy that never opens does', () => {
+    const never = { name: 'never', rules: resolveBreaker({ threshold: Infinity }) }
+    const { policies, without } = replayed({ contenders: [never], seeds: 2 })
+    for (const key of ['misled', 'needless', 'availability', 'alone'])
+      expect(without[key]).toEqual(policies[0]!.numbers[key])
+    expect(without).not.toHaveProperty('detectMs')
+  })
+
+  it('sums up: what failed in an outage and what was refused in vain is what went wrong', () => {
+    for (const { numbers } of report.policies)
+      expect(numbers['wasted']!.mean + numbers['inVain']!.mean).toBeCloseTo(numbers['misled']!.mean, 6)
+  })
+
+  it('plays the same with another severity, and says whether the best stays the best', () => {
+    const varied = replayed({ seeds: 2, otherShares: [0.6, 0.7, 0.9] })
+    expect(varied.otherShares.map(({ share, seeds }) => [share, seeds])).toEqual([
+      [0.6, 1],
+      [0.7, 2],
+      [0.9, 1],
+    ])
+    const model = { ...incidentModel, failureRatios: { ...incidentModel.failureRatios, 2: 0.9 } }
+    const alone = replayed({ seeds: 1, model })
+    expect(varied.otherShares[2]!.policies[0]!.misled).toBe(alone.policies[0]!.numbers['misled']!.mean)
+    const stays = varied.otherShares.every(({ best }) => best === varied.verdict.best)
+    const told = incidentText(varied)
+    expect(told).toContain('Played with 60 %, 70 % and 90 %, ')
+    expect(told.includes('is the best each time')).toBe(stays)
+    expect(incidentText(report)).toContain('It was not varied here')
+  })
+
+  it('marks as the best whatever reads the same', () => {
+    const spread = (mean: number) => ({ mean, low: mean, high: mean })
+    const rows = numberRows(
+      [{ availability: 0.999991 }, { availability: 0.999992 }, { availability: 0.9 }].map(
+        ({ availability }) => ({
+          numbers: { availability: spread(availability) },
+        }),
+      ),
+      {},
+    )
+    expect(rows[0]!.slice(1).map(({ best = false }) => best)).toEqual([true, true, false, false])
+  })
+
+  it('says what was assumed, and how long nobody called', () => {
+    const told = incidentText(report)
+    expect(told).toContain(
+      'Calls that fail, as assumed: 0.2 % without an incident, 20 % where the impact is minor, 70 % where the impact is major and 100 % where the impact is critical',
+    )
+    const times = trace.calls.map(({ atMs }) => atMs)
+    const pauses = [...times.slice(1), trace.periodMs].map((at, i) => at - times[i]!)
+    expect(report.trace.pauseMs).toBe(Math.max(...pauses))
+    expect(told).toContain(`Its longest pause is ${lasting(report.trace.pauseMs)}:`)
   })
 
   it('is the same byte for byte when it is played again', () => {
@@ -325,7 +439,7 @@ describe('switchgear replay', () => {
     const file = join(dir, 'bad.yaml')
     writeFileSync(file, 'threshold: 3\ncooldownMs: -5\n')
     await expect(run(...files, '--policy', file)).rejects.toThrow(
-      `${file}:2 cooldownMs is -5; it must be a number of at least 0.`,
+      `${file}:2 cooldownMs is -5; it must be a number of at least 0`,
     )
     writeFileSync(file, 'treshold: 3\n')
     await expect(run(...files, '--policy', file)).rejects.toThrow(/bad\.yaml:1 Unknown option treshold/)

@@ -142,6 +142,16 @@ describe('switchgear replay --journal', () => {
     })
   })
 
+  it('says when the journal has no such circuit', async () => {
+    const file = join(dir, 'switchgear.db')
+    const journal = sqliteJournal({ file })
+    live(journal, { threshold: 4 })
+    journal.close()
+    await expect(run('--journal', file, '--target', 'opnai')).rejects.toThrow(
+      /There is no circuit 'opnai' in it. Did you mean 'openai'/,
+    )
+  })
+
   it('says when there is no journal', async () => {
     await expect(run('--journal', join(dir, 'none.db'))).rejects.toThrow('there is no such file')
   })

@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { OutcomeReplay } from '../../src/audit/replay/outcome-replay.ts'
 import type { CircuitReport } from '../../src/audit/replay/outcome-replay.ts'
+import { outcomeHtml } from '../../src/audit/replay/outcome-html.ts'
 import { outcomeText } from '../../src/audit/replay/outcome-text.ts'
+import { judgement } from '../../src/audit/replay/outcome-verdict.ts'
 import { readOutcomes } from '../../src/audit/replay/read-outcomes.ts'
 import { recordedRules } from '../../src/audit/replay/recorded-rules.ts'
 import { replayCommand } from '../../src/cli/replay.ts'
@@ -94,6 +96,55 @@ describe('a replay of recorded outcomes', () => {
     expect(failed).toBe(2)
     expect(refused).toBeGreaterThan(95)
     expect(refusedInVain).toBe(refused! - 58)
+  })
+
+  describe('judges', () => {
+    const judged = (policies: Readonly<Record<string, CircuitBreakerOptions>>) =>
+      judgement(replayed(text, policies))
+    const [strict, lax]: CircuitBreakerOptions[] = [
+      { threshold: 3, cooldownMs: 500_000 },
+      { threshold: Infinity },
+    ]
+
+    it('refused calls that would have been answered as gone wrong in the best case', () => {
+      const report = replayed(text, { strict: strict!, lax: lax! })
+      const { refusedUnknown } = means(report, 0, 'best')
+      expect(refusedUnknown).toBe(report.recorded.refused)
+      const [best, worst, whole] = judgement(report)
+      expect(best).toMatch(/^In the best case lax has the fewest calls that went wrong: 5 \(5 failed/)
+      expect(worst).toMatch(/^In the worst case lax has the fewest calls that went wrong/)
+      expect(whole).toMatch(/^So lax has the fewest calls that went wrong, whatever/)
+    })
+
+    it('that nothing is decided where it depends on the unknown', () => {
+      const [best, worst, whole] = judged({ strict: { threshold: 3, cooldownMs: 30_000 }, lax: lax! })
+      expect(best).toMatch(/^In the best case lax/)
+      expect(worst).toMatch(/^In the worst case strict/)
+      expect(whole).toMatch(/^So the recording does not say which/)
+    })
+
+    it('a tie as a tie', () => {
+      const [best, worst, whole] = judged({ one: rules, two: rules })
+      expect(best).toMatch(
+        /^In the best case one and two have equally many calls that went wrong: \d+ each\./,
+      )
+      expect(worst).toMatch(/^In the worst case one and two have equally many/)
+      expect(whole).toBe(
+        'So one and two serve equally well by that, whatever the refused calls would have met.',
+      )
+    })
+
+    it('one policy alone as the best of nothing', () => {
+      expect(judged({ one: rules }).join(' ')).not.toMatch(/fewest|best\b(?! case)/)
+    })
+  })
+
+  it('draws what was recorded of every circuit, also of one that never changed', () => {
+    const quiet = replayed(asText(recordedRows(rules, { ratio: () => 0 })), { same: rules })
+    const lanes = (report: CircuitReport) =>
+      outcomeHtml({ circuits: [report], seeds: 3, sample: 1, unreadable: 0 }).split('<svg')[1]!
+    const bands = lanes(quiet).match(/as recorded/g)!.length
+    expect(bands).toBe(lanes(replayed(text, { same: rules })).match(/as recorded/g)!.length)
   })
 
   it('spreads over the seeds only where chance decides', () => {

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { shrink } from '../../src/audit/shrink/shrink.ts'
+import { scenarioText } from '../../src/audit/shrink/story-yaml.ts'
 import { checkCommand } from '../../src/cli/check.ts'
 import { shrinkCommand } from '../../src/cli/shrink.ts'
 import { shrinkRecording } from '../../src/cli/shrink-recording.ts'
@@ -153,6 +155,12 @@ describe('shrinking', () => {
       /closed → open \(tripped\) at .*; played again under these rules it comes to no change of state\. Were other rules in force/,
     )
 
+    writeFileSync(policy, 'treshold: 100\n')
+    await expect(shrinkRecording({ outcomes: file, at: trip!.at, policy })).rejects.toMatchObject({
+      message: `${policy}:1 Unknown option treshold. Did you mean 'threshold'?`,
+      hint: "Did you mean 'threshold'?",
+    })
+
     record(rows.map((row) => (isTransition(row) && row === trip ? { ...row, why: 'operator' } : row)))
     await expect(shrinkRecording({ outcomes: file, at: trip!.at })).rejects.toThrow("an operator's doing")
 
@@ -166,6 +174,51 @@ describe('shrinking', () => {
     const [trip] = record(recordedRows({}, { ratio: outage }))
     const { text } = await shrinkRecording({ outcomes: file, at: trip!.at })
     expect(text).toContain('\nbreaker: {}\n')
+  })
+
+  it.each([0, 5, 30, 60, 100])('takes the circuit that opened, %i s into its outage', async (seconds) => {
+    const rules: CircuitBreakerOptions = { threshold: 3, cooldownMs: 20_000 }
+    const primary = recordedRows(rules, { circuit: 'primary', ratio: outage })
+    const backup = recordedRows(rules, { circuit: 'backup', ratio: () => 0, everyMs: 100, calls: 6000 })
+    record([...primary, ...backup])
+    const at = primary.find(isTransition)!.at + seconds * 1000
+    const { text } = await shrinkRecording({ outcomes: file, at })
+    expect(text).toContain('name: "primary: ')
+    // the same by the rules alone, where no change was recorded
+    record([...primary, ...backup].filter((row) => !isTransition(row)))
+    expect((await shrinkRecording({ outcomes: file, at })).text).toContain('name: "primary: ')
+    const policy = join(dir, 'policy.yaml')
+    writeFileSync(
+      policy,
+      'targets:\n  - { name: primary, baseUrl: https://a.example, circuitBreaker: { threshold: 3, cooldownMs: 20000 } }\n',
+    )
+    expect((await shrinkRecording({ outcomes: file, at, policy })).text).toContain('name: "primary: ')
+  })
+
+  it('says that no circuit of several ever changed', async () => {
+    const quiet = { ratio: () => 0 }
+    record([
+      ...recordedRows({ threshold: 3 }, { circuit: 'primary', ...quiet }),
+      ...recordedRows({ threshold: 3 }, { circuit: 'backup', ...quiet }),
+    ])
+    await expect(shrinkRecording({ outcomes: file, at: 0 })).rejects.toThrow(
+      "None of the circuits 'primary' and 'backup' changed its state in this recording.",
+    )
+  })
+
+  it('writes no failure kind on a success', () => {
+    const visits = [
+      { at: 0, ms: 0, outcome: 'failure', failure: 'timeout', retryAfterMs: 7 },
+      { at: 1, ms: 0, outcome: 'failure', failure: 'timeout', retryAfterMs: 7 },
+      { at: 2, ms: 0, outcome: 'failure', failure: 'timeout', retryAfterMs: 7 },
+    ] as const
+    const rules: CircuitBreakerOptions = {
+      tripping: { kind: 'rolling', windowMs: 60_000, minCalls: 3, failureRatio: 0.6 },
+    }
+    const story = { visits, commands: [], until: 2, random: [0.5] }
+    const small = shrink(story, { from: 'closed', to: 'open', why: 'tripped' }, rules)
+    expect(small.visits).toContainEqual({ at: 0, ms: 0, outcome: 'success' })
+    expect(scenarioText(small, { name: 'a', why: 'b' }, rules)).not.toMatch(/succeed\n(.*\n)?.*failure:/)
   })
 
   it('finds the changes itself where none were recorded', async () => {

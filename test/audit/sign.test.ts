@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { audited } from '../../src/audit/audited.ts'
 import { compare, embedded, sign, signatureIn } from '../../src/audit/sign/signature.ts'
+import { PLACE, sealed, sealOf } from '../../src/audit/sign/seal.ts'
 import { auditCommand } from '../../src/cli/audit.ts'
+import { packageVersion } from '../../src/telemetry/package-version.ts'
 import type { SwitchgearOptions } from '../../src/core/switchgear-options.ts'
 import type { TargetOptions } from '../../src/core/target-options.ts'
 
@@ -130,6 +132,7 @@ describe('switchgear audit --verify', () => {
       const same = await audit(file, '--verify', report)
       expect(same.exitCode).toBeUndefined()
       expect(same.out).toContain(`Same: the rules in force are those that were signed (${short})`)
+      expect(same.out).toContain(`the report is as version ${packageVersion()} wrote it`)
 
       writeFileSync(file, config(6))
       const other = await audit(file, '--verify', report)
@@ -140,15 +143,100 @@ describe('switchgear audit --verify', () => {
       writeFileSync(report, text.replace('5 failures in a row', '9 failures in a row'))
       const edited = await audit(file, '--verify', report)
       expect(edited.exitCode).toBe(1)
-      expect(edited.out).toContain('the text of the report is another')
+      expect(edited.out).toContain('the text of the report was edited after it was written')
+      expect(edited.out).toMatch(/in the report:.*9 failures in a row/)
+      expect(edited.out).toMatch(/as it is written now:.*5 failures in a row/)
     },
   )
+
+  it('tells another version from an edit, and names the first line that differs', async () => {
+    const [file, report] = [join(dir, 'gateway.yaml'), join(dir, 'report.md')]
+    writeFileSync(file, config(5))
+    await audit(file, '--out', report)
+    const text = readFileSync(report, 'utf8')
+    const { seal } = sealOf(text)!
+    const older = (words: string, version: string) =>
+      sealed(
+        text
+          .replace(/switchgear-report [A-Za-z0-9+/=]+/, PLACE)
+          .replaceAll(`switchgear ${seal.version}`, `switchgear ${version}`)
+          .replace('5 failures in a row', words),
+        { ...seal, version },
+      )
+
+    writeFileSync(report, older('five failures on end', '0.0.9'))
+    const other = await audit(file, '--verify', report)
+    expect(other.exitCode).toBeUndefined()
+    expect(other.out).toContain(
+      `the report is as version 0.0.9 wrote it; this is version ${seal.version}, which words it differently`,
+    )
+    expect(other.out).toContain('the first line that differs is line 3:')
+
+    // who edits and seals anew is found out by the words
+    writeFileSync(report, older('9 failures in a row', seal.version))
+    const forged = await audit(file, '--verify', report)
+    expect(forged.exitCode).toBe(1)
+    expect(forged.out).toContain('it was edited and sealed anew, or another build of this version wrote it')
+    expect(forged.out).toMatch(/in the report:.*9 failures in a row/)
+
+    writeFileSync(report, older('9 failures in a row', '0.0.9').replace('30 s', '31 s'))
+    const both = await audit(file, '--verify', report)
+    expect(both.exitCode).toBe(1)
+    expect(both.out).toMatch(/was edited after it was written; it was written by version 0\.0\.9, this is/)
+  })
+
+  it('does not mind that the file has another name now, and says so', async () => {
+    const [file, report] = [join(dir, 'gateway.yaml'), join(dir, 'report.html')]
+    writeFileSync(file, config(5))
+    await audit(file, '--out', report)
+    const moved = join(dir, 'production.yaml')
+    writeFileSync(moved, config(5))
+    const { out, exitCode } = await audit(moved, '--verify', report)
+    expect(exitCode).toBeUndefined()
+    expect(out).toContain('the report was written for gateway.yaml; what was compared is production.yaml')
+  })
+
+  it('needs no key, neither to write nor to verify', async () => {
+    const [file, report] = [join(dir, 'gateway.yaml'), join(dir, 'report.md')]
+    const unset = (name: string) => `\${NOT_SET_${name}}`
+    writeFileSync(
+      file,
+      `targets:
+  - name: a
+    baseUrl: https://a.example.com/v1
+    apiKey: ${unset('KEY')}
+    headers: { x-team: "${unset('TEAM')}" }
+    circuitBreaker: true
+admin: { tokens: { alice: "${unset('TOKEN')}" } }
+server: { clientKeys: { team: "${unset('CLIENT')}" } }
+alerts: [{ url: "${unset('URL')}", secret: "${unset('SECRET')}" }]
+`,
+    )
+    const written = await audit(file, '--out', report)
+    expect(written.out).toContain('is written')
+    expect(readFileSync(report, 'utf8')).not.toContain('NOT_SET')
+    expect((await audit(file, '--verify', report)).out).toContain('Same: ')
+    // of what is no secret the value may be a rule
+    writeFileSync(file, config(5).replace('https://a.example.com/v1', `"https://${unset('HOST')}/v1"`))
+    await expect(audit(file, '--out', report)).rejects.toThrow('NOT_SET_HOST is not set')
+  })
+
+  it('signs rules, not what was assumed', async () => {
+    const file = join(dir, 'gateway.yaml')
+    writeFileSync(file, config(5))
+    const hashOf = async (...args: string[]) =>
+      /hash ([0-9a-f ]+)\./.exec((await audit(file, '--out', join(dir, 'r.md'), ...args)).out)![1]
+    expect(await hashOf('--calls-per-minute', '200', '--healthy-failures', '1%')).toBe(await hashOf())
+  })
 
   it('refuses what is no report', async () => {
     const file = join(dir, 'x.html')
     writeFileSync(file, '<html></html>')
     await expect(audit('--verify', file)).rejects.toMatchObject({ exitCode: 1 })
     await expect(audit('--verify', join(dir, 'none.html'))).rejects.toMatchObject({ exitCode: 1 })
+    const older = Buffer.from(JSON.stringify({ version: 1, law: {}, facts: { padding: 'x'.repeat(80) } }))
+    writeFileSync(file, `<!-- switchgear-signature ${older.toString('base64')} -->`)
+    await expect(audit('--verify', file)).rejects.toThrow('was signed by another version')
   })
 
   it('--fail-on ends with 1 where the linter finds something as bad', async () => {

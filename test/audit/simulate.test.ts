@@ -6,6 +6,7 @@ import { arrivals, rateAt } from '../../src/audit/simulate/arrivals.ts'
 import type { TrafficModel } from '../../src/audit/simulate/load.ts'
 import { readLoad } from '../../src/audit/simulate/read-load.ts'
 import { ScriptedTarget } from '../../src/audit/simulate/scripted-target.ts'
+import { outcome } from '../../src/audit/simulate/simulate-text.ts'
 import { simulateScenario } from '../../src/audit/simulate/simulate-scenario.ts'
 import { Simulation } from '../../src/audit/simulate/simulation.ts'
 import { simulateCommand } from '../../src/cli/simulate.ts'
@@ -39,8 +40,10 @@ function file(text: string, name = 'load.yaml'): string {
 interface Told {
   readonly calls: number
   readonly unanswered: number
+  readonly interrupted: number
   readonly fallback: number
   readonly latencyMs: { readonly p50: number; readonly p95: number }
+  readonly firstPartMs?: { readonly p50: number; readonly p95: number }
   readonly cost?: number
   readonly verdict?: string
   readonly targets: readonly Readonly<Record<string, number>>[]
@@ -147,14 +150,24 @@ describe('a simulation', () => {
     expect(a).toBe(b)
     expect(a).not.toBe(c)
     expect(a).not.toMatch(/https?:|<script|NaN|undefined|Infinity/)
+    const texts = [await run(path), await run(path), await run(path, '--seed', '2')]
+    expect(texts[0]).toBe(texts[1])
+    expect(texts[0]).not.toBe(texts[2])
+    expect(await run(path, '--json')).toBe(await run(path, '--json'))
   })
 
-  it('tells what is there when it is stopped', async () => {
-    const path = file(load('').replace('30m', '1000h'))
-    const told = run(path)
+  it('tells what is there when it is stopped, and draws the part that was played', async () => {
+    const path = file(load(', faults: [{ at: 999h, for: 5m }]').replace('30m', '1000h'))
+    const page = join(dir, 'page.html')
+    const told = run(path, '--html', page)
     setTimeout(() => process.emit('SIGINT'), 100)
-    expect(await told).toMatch(/Stopped after .* of 41 d 16 h\./)
+    const text = await told
+    expect(text).toMatch(/Stopped after .* of 41 d 16 h\./)
+    expect(text).toContain('all requests fail with 503: the end came before it.')
     expect(process.exitCode).toBe(130)
+    const drawn = readFileSync(page, 'utf8')
+    expect(drawn).not.toMatch(/class="mark"|NaN|undefined|Infinity/)
+    expect(drawn).not.toContain('>41 d 16 h<')
   })
 
   it('takes the targets of a configuration', async () => {
@@ -184,6 +197,73 @@ describe('a simulation', () => {
   })
 })
 
+describe('a simulation of streams', () => {
+  const streams = (primary: string, traffic = 'rate: 5, stream: true') =>
+    load(
+      `, stream: { parts: 4, every: 100 } ${primary}`,
+      ', firstContentTimeoutMs: 2000, idleTimeoutMs: 1000',
+      traffic,
+    )
+  const faulty = (answer: string) => streams(`, faults: [{ at: 10m, for: 5m, answer: ${answer} }]`)
+
+  it('reads every answer in parts', async () => {
+    const { unanswered, interrupted, firstPartMs, latencyMs, targets } = await simulated(streams(''))
+    expect({ unanswered, interrupted }).toEqual({ unanswered: 0, interrupted: 0 })
+    expect(firstPartMs).toMatchObject({ p50: 400, p95: 400 })
+    expect(latencyMs).toMatchObject({ p50: 700, p95: 700 })
+    expect(targets[0]).toMatchObject({ failed: 0, openings: 0, interrupted: 0 })
+    expect(await simulated(load(''))).not.toHaveProperty('firstPartMs')
+    expect((await simulated(load(''))).targets[0]).not.toHaveProperty('interrupted')
+  })
+
+  it.each([
+    ['is cut off', '{ cut: 0.5 }', 700],
+    ['stands still', '{ stall: 0.5 }', 1500],
+  ])('that %s after its first part: nobody else answers', async (_, answer, ms) => {
+    const { unanswered, interrupted, fallback, targets, faults } = await simulated(faulty(answer))
+    const [primary, backup] = targets
+    expect(unanswered).toBe(0)
+    expect(interrupted).toBeGreaterThan(30)
+    // who was refused, and nobody else, came to the backup
+    expect(primary!['failed']).toBe(interrupted)
+    expect(primary!['interrupted']).toBe(interrupted)
+    expect(fallback).toBe(primary!['refused'])
+    expect(backup!['sent']).toBe(fallback)
+    expect(faults[0]!.detectMs).toBeGreaterThanOrEqual(ms)
+  })
+
+  it.each([
+    ['is cut off', '{ cut: 0 }', 400],
+    ['stands still', '{ stall: 0 }', 2000],
+    ['fails at once', '{ status: 503 }', 200],
+    ['hangs', '{ hang: true }', 2000],
+    ['is empty', '{ empty: true }', 200],
+  ])('that %s before its first part: the next one answers', async (_, answer, ms) => {
+    const { unanswered, interrupted, fallback, targets, faults } = await simulated(faulty(answer))
+    expect({ unanswered, interrupted }).toEqual({ unanswered: 0, interrupted: 0 })
+    expect(fallback).toBe(targets[0]!['failed']! + targets[0]!['refused']!)
+    expect(faults[0]!.detectMs).toBeGreaterThanOrEqual(ms)
+  })
+
+  it('by their tokens come as these do', async () => {
+    const text = streams('', 'rate: 5, stream: true, tokens: { input: 1, output: 40 }')
+      .replace('latency: 400', 'latency: { answer: 300, perToken: 10 }')
+      .replace('{ parts: 4, every: 100 }', '{ parts: 4 }')
+    const { firstPartMs, latencyMs } = await simulated(text)
+    expect(firstPartMs).toMatchObject({ p50: 300, p95: 300 })
+    expect(latencyMs).toMatchObject({ p50: 600, p95: 600 })
+  })
+
+  it('says in words and in its picture what broke half way', async () => {
+    const page = join(dir, 'page.html')
+    const text = await run(file(faulty('{ cut: 0.5 }')), '--html', page)
+    expect(text).toMatch(/0 without an answer, \d+ with one that broke half way\./)
+    expect(text).toMatch(/ {2}… that broke half way +\d+ +0\n/)
+    expect(text).toContain('all requests are cut off after 50 % of their parts')
+    expect(readFileSync(page, 'utf8')).toMatch(/class="line watch"/)
+  })
+})
+
 describe('traffic', () => {
   const traffic: TrafficModel = {
     rate: 10,
@@ -191,6 +271,7 @@ describe('traffic', () => {
     daily: undefined,
     bursts: [],
     trace: undefined,
+    stream: false,
     tokens: { input: 1, output: 1 },
   }
   const count = (model: TrafficModel, durationMs: number) =>
@@ -217,6 +298,7 @@ describe('a scripted target', () => {
     const target = new ScriptedTarget(
       {
         latency: { kind: 'spread', median: 800, p95: 3000 },
+        stream: { parts: 1, everyMs: undefined },
         failures: 0,
         failure: { status: 503 },
         failureMs: 1,
@@ -260,6 +342,30 @@ describe('a load file', () => {
       'duration: 1h\ntraffic: {rate: 1}\nswitchgear: {targets: [{name: a}]}\nproviders:\n  a:\n    faults:\n      - {at: 1m, ratio: 2}\n',
       'l.yaml:7 providers.a.faults[0].ratio: This is 2. It must be a number from 0 to 1.',
     ],
+    [
+      'duration: 1h\ntraffic: {rate: 1, stream: yes please}\nswitchgear: {targets: [{name: a}]}\n',
+      "l.yaml:2 traffic.stream: This is 'yes please'. It must be true or false.",
+    ],
+    [
+      'duration: 1h\ntraffic: {rate: 1}\nswitchgear: {targets: [{name: a}]}\nproviders:\n  a:\n    stream: {parts: 3}\n',
+      'l.yaml:6 providers.a.stream: Nobody reads a stream. Give traffic: {stream: true}.',
+    ],
+    [
+      'duration: 1h\ntraffic: {rate: 1}\nswitchgear: {targets: [{name: a}]}\nproviders:\n  a:\n    faults: [{at: 1m, for: 1m, answer: {cut: 0.5}}]\n',
+      'l.yaml:6 providers.a.faults[0].answer.cut: Nobody reads a stream.',
+    ],
+    [
+      'duration: 1h\ntraffic: {rate: 1, stream: true}\nswitchgear: {targets: [{name: a}]}\nproviders:\n  a:\n    stream: {parts: 0}\n',
+      'l.yaml:6 providers.a.stream.parts: This is 0. It must be a whole number of at least 1.',
+    ],
+    [
+      'duration: 1h\ntraffic: {rate: 1, stream: true}\nswitchgear: {targets: [{name: a}]}\nproviders:\n  a:\n    failure: {cut: 0.5, stall: 0.5}\n',
+      "l.yaml:6 providers.a.failure.stall: 'stall' stands beside 'cut'.",
+    ],
+    [
+      'duration: 1h\ntraffic: {rate: 1, stream: true}\nswitchgear: {targets: [{name: a}]}\nproviders:\n  a:\n    failure: {cut: 5}\n',
+      'l.yaml:6 providers.a.failure.cut: This is 5. It must be a number from 0 to 1.',
+    ],
   ])('names what is wrong: %#', (text, message) => {
     const fault = () => read(text)
     expect(fault).toThrow(message.split('load: ').at(-1))
@@ -275,6 +381,27 @@ describe('a load file', () => {
 })
 
 describe('a scenario', () => {
+  it('of a breaker counts its calls: what came of each, and how long it took', async () => {
+    const report = await simulateScenario(
+      parseScenario(`kind: breaker
+name: One of each
+breaker: { threshold: 2, cooldownMs: 1000 }
+steps:
+  - { admit: a }
+  - { at: 200, succeed: a }
+  - calls: { outcome: succeed, times: 3 }
+  - calls: { outcome: fail, times: 2 }
+  - { reject: b }
+  - { at: 1300, admit: c }
+`),
+    )
+    expect(report.verdict).toBe('')
+    expect(report).toMatchObject({ calls: 8, unanswered: 4, fallback: 0 })
+    expect(report.targets).toMatchObject([{ answered: 4, sent: 7, failed: 2, refused: 1 }])
+    expect(report.observed.latencies.all).toContain(200)
+    expect(outcome(report)).toContainEqual(expect.stringContaining('50 % of 8 calls answered'))
+  })
+
   const breaker = `kind: breaker
 name: It opens and recovers
 breaker: {threshold: 2, cooldownMs: 1000}
@@ -319,6 +446,21 @@ calls:
       { sent: 1, failed: 1, answered: 0 },
       { sent: 2, failed: 0, answered: 2 },
     ])
+  })
+
+  it('of a stream tells what broke half way', async () => {
+    const stream = call
+      .replace('{ok: fine}', '{stream: [{text: a}, {cut: true}]}')
+      .replace('{status: 503, afterMs: 50}', '{stream: [{text: a}, {cut: true}]}')
+      .replace(/calls:[^]*/, 'calls:\n  - {at: 0, stream: true, expect: {text: a, ended: error}}\n')
+    const { verdict, calls, unanswered, interrupted, targets } = await simulateScenario(parseScenario(stream))
+    expect({ verdict, calls, unanswered, interrupted }).toEqual({
+      verdict: '',
+      calls: 1,
+      unanswered: 0,
+      interrupted: 1,
+    })
+    expect(targets.map(({ interrupted }) => interrupted)).toEqual([1, 0])
   })
 
   it('that does not hold says which step, with exit code 1', async () => {

@@ -6,12 +6,18 @@ import { chainOptions } from './call-plays.ts'
 import { diffBreakers } from './diff-breakers.ts'
 import type { BreakerComparison } from './diff-breakers.ts'
 import { diffChains } from './diff-chains.ts'
+import { firstAsked, limitsChanged } from './first-asked.ts'
+import { forUsers } from './for-users.ts'
 import { tellBreakers } from './tell-breakers.ts'
 import type { Telling } from './telling.ts'
+import { whatChanges } from './what-changes.ts'
 
 /** One pair of rules, for every target that changes from the one to the other. */
 export interface ComparedCircuits extends BreakerComparison {
   readonly targets: readonly string[]
+  /** What B does instead, in general, and what that means for those who call; empty where no difference was found. */
+  readonly changes: readonly string[]
+  readonly users: readonly string[]
   readonly tellings: readonly Telling[]
 }
 
@@ -19,6 +25,10 @@ export interface ComparedCalls {
   /** `every call`, `calls for gpt-5`. */
   readonly who: string
   readonly plays: number
+  /** What is different in whom calls ask first, in sentences. */
+  readonly first: readonly string[]
+  /** How often a target is tried, and how long it may take, where that differs. */
+  readonly limits: readonly string[]
   readonly tellings: readonly Telling[]
 }
 
@@ -48,7 +58,9 @@ export async function diffAudited(
   const calls = await compareCalls(a, b)
   const structure = [...comings(a, b), ...surroundings(a, b)]
   const isDifferent =
-    structure.length > 0 || [...circuits, ...calls].some(({ tellings }) => tellings.length > 0)
+    structure.length > 0 ||
+    calls.some(({ first }) => first.length > 0) ||
+    [...circuits, ...calls].some(({ tellings }) => tellings.length > 0)
   const isOpen = circuits.some(({ complete }) => !complete)
   return {
     written: differences(factsOf(a), factsOf(b)),
@@ -79,12 +91,28 @@ async function compareCircuits(
   for (const { a, b, targets } of pairs) {
     const comparison = diffBreakers(a, b, mostPlaces)
     const tellings: Telling[] = []
-    for (const difference of comparison.differences)
-      tellings.push(await tellBreakers(difference, listed(targets), a, b))
-    compared.push({ ...comparison, targets, tellings })
+    for (const difference of comparison.differences) {
+      const telling = await tellBreakers(difference, listed(targets), a, b)
+      // of two ways to the same two waits the shorter one says it all
+      const isKnown = tellings.some(
+        (other) => other.underA === telling.underA && other.underB === telling.underB,
+      )
+      if (difference.by !== 'retryAfterMs' || !isKnown) tellings.push(telling)
+    }
+    const differ = tellings.length > 0
+    compared.push({
+      ...comparison,
+      targets,
+      tellings: tellings.toSorted((one, other) => Number(isOfAKind(one)) - Number(isOfAKind(other))),
+      changes: differ ? whatChanges(a, b) : [],
+      users: differ ? forUsers(a, b) : [],
+    })
   }
   return compared
 }
+
+/** What happens to any failure is plainer than what happens to one kind. */
+const isOfAKind = ({ given, when }: Telling) => [...given, when].some((text) => /fails? \(/.test(text))
 
 const groupKey = ({ name }: AuditedGroup) =>
   name === null ? 'every call' : name === '*' ? 'calls for any other model' : `calls for ${name}`
@@ -100,7 +128,12 @@ async function compareCalls(a: Audited, b: Audited): Promise<ComparedCalls[]> {
       withoutBreakers(chainOptions(a, chainOf(group))),
       withoutBreakers(chainOptions(b, chainOf(other))),
     ]
-    compared.push({ who, ...(await diffChains(who, one, two)) })
+    compared.push({
+      who,
+      first: firstAsked(group, other),
+      limits: limitsChanged(a, b, chainOf(group)),
+      ...(await diffChains(who, one, two)),
+    })
   }
   return compared
 }
@@ -141,10 +174,9 @@ function comings(a: Audited, b: Audited): string[] {
 
 /** What a scenario cannot show. */
 function surroundings(a: Audited, b: Audited): string[] {
-  const shown = ({ targets, groups, alerts, journal }: Audited) => ({
+  const shown = ({ targets, alerts, journal }: Audited) => ({
     alerts,
     journal,
-    strategies: Object.fromEntries(groups.map((group) => [groupKey(group), group.strategy])),
     circuits: Object.fromEntries(
       targets.map(({ name, bucket, host, rules }) => [
         name,
@@ -157,7 +189,6 @@ function surroundings(a: Audited, b: Audited): string[] {
     Object.fromEntries(Object.entries(record).filter(([key]) => Object.hasOwn(other, key)))
   const only = (one: typeof was, other: typeof was) => ({
     ...one,
-    strategies: common(one.strategies, other.strategies),
     circuits: common(one.circuits, other.circuits),
   })
   return differences(asFact(only(was, is)), asFact(only(is, was)))

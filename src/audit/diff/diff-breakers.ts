@@ -50,8 +50,9 @@ function sortOf(by: keyof Seen, { from, to }: WalkEdge): string {
   const why = to.circuits.map(({ snapshot, seen, rules: { policy } }) => {
     const { cause } = snapshot.context
     const { failure = '' } = cause
-    const kind =
-      cause.why === 'kind_tripped' || policy.kinds[failure]?.cooldownMs !== undefined ? failure : ''
+    // where one opens and the other does not, a kind matters only if it opens the circuit by itself
+    const waits = by === 'retryAfterMs' && policy.kinds[failure]?.cooldownMs !== undefined
+    const kind = cause.why === 'kind_tripped' || waits ? failure : ''
     return seen.state === 'open' ? [seen.state, cause.why, kind] : [seen.state]
   })
   return JSON.stringify([by, before, why])

@@ -1,8 +1,9 @@
 import type { Audited, AuditedGroup, AuditedTarget } from '../audited.ts'
-import { longestVisitMs } from '../longest-visit.ts'
+import { isLastOfAGroup, longestCall } from '../longest-call.ts'
+import { hangingVisitMs } from '../longest-visit.ts'
 import { lasting, listed } from '../words.ts'
 import { ofTarget } from './finding.ts'
-import type { LintRule } from './finding.ts'
+import type { Found, LintRule, Told } from './finding.ts'
 
 const LONG_CALL_MS = 300_000
 
@@ -12,22 +13,19 @@ const targetsOf = (audited: Audited, group: AuditedGroup): AuditedTarget[] =>
 const groupName = ({ name }: AuditedGroup) =>
   name === null ? 'every call' : name === '*' ? 'calls for any other model' : `calls for ${name}`
 
-type PerGroup = (
-  targets: readonly AuditedTarget[],
-  group: AuditedGroup,
-  audited: Audited,
-) => string | undefined
+type PerGroup = (targets: readonly AuditedTarget[], group: AuditedGroup, audited: Audited) => Told
 
 const ofGroup =
-  (text: PerGroup): LintRule['find'] =>
+  (tell: PerGroup): LintRule['find'] =>
   ({ audited }) =>
-    audited.groups.flatMap((group): [string, string][] => {
-      const told = text(targetsOf(audited, group), group, audited)
-      return told === undefined ? [] : [[groupName(group), told]]
+    audited.groups.flatMap((group): Found[] => {
+      const told = tell(targetsOf(audited, group), group, audited)
+      if (told === undefined) return []
+      return [typeof told === 'string' ? [groupName(group), told] : [groupName(group), ...told]]
     })
 
-const isLastOfAChain = (name: string, { groups }: Audited) =>
-  groups.some((group) => chainOf(group).at(-1) === name)
+const isLastOfAChain = (name: string, audited: Audited) =>
+  audited.groups.length > 0 && isLastOfAGroup(name, audited)
 
 const lastOpenEnd: LintRule = {
   id: 'last-target-without-breaker',
@@ -35,7 +33,10 @@ const lastOpenEnd: LintRule = {
   reason: 'When everything before it is down, everybody waits for the last one, and nothing ever ends that.',
   find: ofTarget((target, { audited }) => {
     if (target.rules !== undefined || !isLastOfAChain(target.name, audited)) return undefined
-    return `The last target of a chain has no circuit breaker. If it hangs, every call waits for it, ${lasting(longestVisitMs(target))} at most.`
+    return [
+      `The last target of a chain has no circuit breaker. If it hangs, every call waits for it, ${lasting(hangingVisitMs(target, true))} at most.`,
+      'Set `circuitBreaker: true` for it.',
+    ]
   }),
 }
 
@@ -45,7 +46,7 @@ const unguarded: LintRule = {
   reason: 'Every call pays for its outage anew before it goes on to the next target.',
   find: ofTarget((target, { audited }) =>
     target.rules === undefined && !isLastOfAChain(target.name, audited)
-      ? 'A target has no circuit breaker.'
+      ? ['A target has no circuit breaker.', 'Set `circuitBreaker: true` for it.']
       : undefined,
   ),
 }
@@ -59,7 +60,7 @@ const oneForAll: LintRule = {
       audited.targets.filter(({ rules }) => rules !== undefined),
       ({ bucket }) => bucket,
     )
-    return [...shared].flatMap(([bucket, targets]): [string, string][] => {
+    return [...shared].flatMap(([bucket, targets]): Found[] => {
       const tools = targets.length > 1 && targets.some(({ surface }) => surface === 'tool')
       const hosts = new Set(targets.map(({ host }) => host ?? ''))
       const models = new Set(
@@ -72,7 +73,13 @@ const oneForAll: LintRule = {
         : hosts.size > 1
           ? 'targets of different hosts'
           : 'targets of different models'
-      return [[names.join(', '), `${listed(names)}, ${what}, share the circuit '${bucket}'.`]]
+      return [
+        [
+          names.join(', '),
+          `${listed(names)}, ${what}, share the circuit '${bucket}'.`,
+          'Leave `bucket` out: each target then has a circuit of its own.',
+        ],
+      ]
     })
   },
 }
@@ -95,7 +102,7 @@ const oneDomain: LintRule = {
     const hosts = new Set(targets.map(({ host }) => host))
     const [host] = hosts
     if (targets.length < 2 || hosts.size > 1 || host === undefined) return undefined
-    return `All ${targets.length} targets stand on ${host}.`
+    return [`All ${targets.length} targets stand on ${host}.`, 'Put a target of another host behind them.']
   }),
 }
 
@@ -119,7 +126,9 @@ const noLimit: LintRule = {
   severity: 'problem',
   reason: 'A call that never ends is never counted: a target that hangs does not open its circuit.',
   find: ofTarget(({ timeoutMs }) =>
-    timeoutMs === Infinity ? 'A call has no limit (timeoutMs is Infinity).' : undefined,
+    timeoutMs === Infinity
+      ? ['A call has no limit (timeoutMs is Infinity).', 'Set `timeoutMs: 60000`, or what your users bear.']
+      : undefined,
   ),
 }
 
@@ -130,7 +139,10 @@ const shortDeadline: LintRule = {
     'The time for the whole call is over before the first target has hung long enough to be left: no fallback is ever reached.',
   find: ofTarget(({ timeoutMs }, { audited: { deadlineMs } }) =>
     deadlineMs !== undefined && timeoutMs !== Infinity && deadlineMs <= timeoutMs
-      ? `The deadline of a call is ${lasting(deadlineMs)}, one attempt may take ${lasting(timeoutMs)}.`
+      ? [
+          `The deadline of a call is ${lasting(deadlineMs)}, one attempt may take ${lasting(timeoutMs)}.`,
+          `Set \`timeoutMs: ${Math.max(1, Math.floor(deadlineMs / 2))}\` or less: half of the deadline leaves as much for another target.`,
+        ]
       : undefined,
   ),
 }
@@ -139,10 +151,10 @@ const noDeadline: LintRule = {
   id: 'no-deadline',
   severity: 'question',
   reason: 'Users have left long before, and their calls still hold connections.',
-  find: ofGroup((targets, _group, { deadlineMs }) => {
-    const most = targets.reduce((sum, target) => sum + longestVisitMs(target), 0)
-    if (deadlineMs !== undefined || most <= LONG_CALL_MS) return undefined
-    return `No deadline is set for a whole call. With every limit and every retry used up it may take ${lasting(most)}.`
+  find: ofGroup((_targets, group, audited) => {
+    const { mostMs } = longestCall(audited, group)
+    if (audited.deadlineMs !== undefined || mostMs <= LONG_CALL_MS) return undefined
+    return `No deadline is set for a whole call. With every limit and every retry used up it may take ${lasting(mostMs)}.`
   }),
 }
 

@@ -14,6 +14,8 @@ export interface Finding {
   readonly text: string
   /** Why that matters. */
   readonly reason: string
+  /** What to set instead, `code` in it; empty = only its owner knows. */
+  readonly remedy: string
 }
 
 /** What the configuration does not say. */
@@ -22,17 +24,23 @@ export interface LintAssumptions {
   readonly callsPerMinute?: number | Readonly<Record<string, number>>
   /** How long an outage usually lasts, in ms. Default 60 000. */
   readonly usualRecoveryMs?: number
+  /** The share of the calls that fails while a provider is healthy, 0 to 1. Default 0.05. */
+  readonly healthyFailures?: number
 }
 
 export interface LintInput {
   readonly audited: Audited
   readonly policies: readonly AuditedPolicy[]
   readonly usualRecoveryMs: number
+  readonly healthyFailures: number
   /** Calls a minute of the circuit that sees the fewest or the most of these targets; undefined = unknown. */
   rate(policy: AuditedPolicy, which: 'least' | 'most'): number | undefined
 }
 
-type Found = readonly [where: string, text: string]
+/** What was found, and what to set instead. */
+export type Told = string | readonly [text: string, remedy: string] | undefined
+
+export type Found = readonly [where: string, text: string, remedy?: string]
 
 /** One thing that a linter knows. */
 export interface LintRule {
@@ -47,30 +55,25 @@ export const where = ({ targets }: Pick<AuditedPolicy, 'targets'>): string =>
   targets.map(({ name }) => name).join(', ')
 
 /** What is to be said of several in the same words is said once. */
-const together = (told: readonly { readonly name: string; readonly found: string }[]): Found[] =>
-  [...Map.groupBy(told, ({ found }) => found)].map(([found, same]): Found => [
-    same.map(({ name }) => name).join(', '),
-    found,
-  ])
+function together(told: readonly { readonly name: string; readonly found: Told }[]): Found[] {
+  const said = told.flatMap(({ name, found }) =>
+    found === undefined ? [] : [{ name, found: typeof found === 'string' ? [found] : found }],
+  )
+  return [...Map.groupBy(said, ({ found }) => found.join('\n')).values()].map((same): Found => {
+    const [text = '', remedy] = same[0]!.found
+    const where = same.map(({ name }) => name).join(', ')
+    return remedy === undefined ? [where, text] : [where, text, remedy]
+  })
+}
 
 /** A rule that looks at one policy at a time. */
 export const ofPolicy =
-  (text: (policy: AuditedPolicy, input: LintInput) => string | undefined): LintRule['find'] =>
-  (input) => {
-    const told = input.policies.flatMap((policy) => {
-      const found = text(policy, input)
-      return found === undefined ? [] : [{ name: where(policy), found }]
-    })
-    return together(told)
-  }
+  (tell: (policy: AuditedPolicy, input: LintInput) => Told): LintRule['find'] =>
+  (input) =>
+    together(input.policies.map((policy) => ({ name: where(policy), found: tell(policy, input) })))
 
 /** A rule that looks at one target at a time. */
 export const ofTarget =
-  (text: (target: Audited['targets'][number], input: LintInput) => string | undefined): LintRule['find'] =>
-  (input) => {
-    const told = input.audited.targets.flatMap((target) => {
-      const found = text(target, input)
-      return found === undefined ? [] : [{ name: target.name, found }]
-    })
-    return together(told)
-  }
+  (tell: (target: Audited['targets'][number], input: LintInput) => Told): LintRule['find'] =>
+  (input) =>
+    together(input.audited.targets.map((target) => ({ name: target.name, found: tell(target, input) })))

@@ -1,8 +1,10 @@
-import type { Audited, AuditedPolicy } from '../audited.ts'
+import type { Audited } from '../audited.ts'
 import { policiesOf } from '../audited.ts'
 import { chainRules } from './chain-rules.ts'
 import type { Finding, LintAssumptions, LintInput, LintRule, Severity } from './finding.ts'
+import { USUAL_FAILURES } from '../mistakes.ts'
 import { operationRules } from './operation-rules.ts'
+import { rateOf } from './rate.ts'
 import { recoveryRules } from './recovery-rules.ts'
 import { trippingRules } from './tripping-rules.ts'
 
@@ -26,33 +28,28 @@ const USUAL_RECOVERY_MS = 60_000
  * ```
  */
 export function lintPolicies(subject: Audited, assumptions: LintAssumptions = {}): Finding[] {
-  const { usualRecoveryMs = USUAL_RECOVERY_MS, callsPerMinute } = assumptions
+  const {
+    usualRecoveryMs = USUAL_RECOVERY_MS,
+    callsPerMinute,
+    healthyFailures = USUAL_FAILURES,
+  } = assumptions
   const input: LintInput = {
     audited: subject,
     policies: policiesOf(subject),
     usualRecoveryMs,
+    healthyFailures,
     rate: (policy, which) => rateOf(policy, callsPerMinute, which),
   }
   return lintRules
     .flatMap(({ id, severity, reason, find }) =>
-      find(input).map(([where, text]): Finding => ({ id, severity, where, text, reason })),
+      find(input).map(([where, text, remedy = '']): Finding => ({
+        id,
+        severity,
+        where,
+        text,
+        reason,
+        remedy,
+      })),
     )
     .toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity))
-}
-
-function rateOf(
-  { targets }: AuditedPolicy,
-  callsPerMinute: LintAssumptions['callsPerMinute'],
-  which: 'least' | 'most',
-): number | undefined {
-  if (typeof callsPerMinute === 'number') return callsPerMinute
-  if (callsPerMinute === undefined) return undefined
-  // one circuit sees the calls of all its targets
-  const circuits = Map.groupBy(targets, ({ bucket }) => bucket)
-  const rates = [...circuits.values()].flatMap((sharing) => {
-    const known = sharing.flatMap(({ name }) => callsPerMinute[name] ?? [])
-    return known.length === 0 ? [] : [known.reduce((sum, rate) => sum + rate, 0)]
-  })
-  if (rates.length === 0) return undefined
-  return which === 'least' ? Math.min(...rates) : Math.max(...rates)
 }

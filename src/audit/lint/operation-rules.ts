@@ -7,8 +7,13 @@ const nobody: LintRule = {
   reason: 'Whoever is not told of an open circuit hears of the outage from customers.',
   find: ({ audited: { alerts = [{ on: ['open'] }] } }) => {
     if (alerts.some(({ on }) => on.includes('open'))) return []
-    const told = alerts.length === 0 ? 'Nobody is told' : 'No alert is sent'
-    return [['the whole', `${told} when a circuit opens.`]]
+    return [
+      [
+        'the whole',
+        'No alert is sent to anybody when a circuit opens.',
+        'Add a receiver under `alerts` with `on: [open]` among its words.',
+      ],
+    ]
   },
 }
 
@@ -26,7 +31,8 @@ const forgets: LintRule = {
   id: 'no-journal',
   severity: 'warning',
   reason: 'After an incident nobody can say what happened, and after a restart every circuit begins closed.',
-  find: ({ audited: { journal } }) => (journal === false ? [['the whole', 'No journal is kept.']] : []),
+  find: ({ audited: { journal } }) =>
+    journal === false ? [['the whole', 'No journal is kept.', 'Set `journal: true`.']] : [],
 }
 
 const sdkRetries: LintRule = {
@@ -49,7 +55,13 @@ const noBudget: LintRule = {
   find: ({ audited: { retryBudget, targets } }) => {
     const most = Math.max(...targets.map(({ maxRetries }) => maxRetries))
     return retryBudget === false && most > 0
-      ? [['the whole', `Retries are without budget: up to ${most + 1} requests a call and target.`]]
+      ? [
+          [
+            'the whole',
+            `Retries are without budget: up to ${most + 1} requests a call and target.`,
+            'Leave `retryBudget` out: then 10 can be saved up, and every 5 calls earn one.',
+          ],
+        ]
       : []
   },
 }

@@ -1,3 +1,4 @@
+import type { BreakerPolicy } from '../../../machines/breaker-policy.ts'
 import { longestOpenMs, openPeriod, openPeriods } from '../open-periods.ts'
 import { lasting, plural } from '../words.ts'
 import { ofPolicy } from './finding.ts'
@@ -11,16 +12,27 @@ const NEXT_TO_NOTHING = 0.1
 const longestTimeout = (targets: readonly { readonly timeoutMs: number }[]) =>
   Math.max(...targets.map(({ timeoutMs }) => timeoutMs))
 
+/** Options with which the open periods become as long as `ms`. */
+function longerPeriods({ backoff, cooldownMs }: BreakerPolicy, ms: number): string {
+  if (backoff === null || typeof backoff === 'function') return `\`cooldownMs: ${ms}\` or more`
+  const long = `\`maxMs: ${ms}\` or more in cooldownBackoff`
+  return backoff.multiplier > 1 && cooldownMs > 0 ? long : `\`cooldownMs: ${ms}\` and ${long}`
+}
+
 const belowTimeout: LintRule = {
   id: 'cooldown-below-timeout',
   severity: 'warning',
   reason:
-    'A hanging target is seen only when the limit of a call is over. With a shorter cooldown most of the outage is spent in trials, and somebody waits in each.',
+    'A probe that hangs is seen only when the limit of a call is over. While the open periods are shorter than that, most of such an outage is spent in trials, and somebody waits in each.',
   find: ofPolicy(({ rules: { policy }, targets }) => {
-    const { mostMs } = openPeriod(policy, 0)
+    const mostMs = openPeriods(policy).at(-1)?.mostMs ?? 0
     const timeoutMs = longestTimeout(targets)
     if (timeoutMs === Infinity || mostMs >= timeoutMs) return undefined
-    return `The first open period lasts ${lasting(mostMs)} at most; a call that hangs is given up after ${lasting(timeoutMs)}.`
+    const grows = openPeriods(policy).length > 1
+    return [
+      `An open period lasts ${lasting(mostMs)} at most${grows ? ', also after many failed trials' : ''}; a call that hangs is given up after ${lasting(timeoutMs)}.`,
+      `Set ${longerPeriods(policy, timeoutMs)}${mostMs > 0 ? `, or \`timeoutMs: ${mostMs}\` or less` : ''}.`,
+    ]
   }),
 }
 
@@ -34,7 +46,10 @@ const belowRecovery: LintRule = {
     if (longest * 2 >= usualRecoveryMs) return undefined
     const trials =
       longest === 0 ? 'one trial after the other' : `${Math.floor(usualRecoveryMs / longest)} trials or more`
-    return `An outage of ${lasting(usualRecoveryMs)} brings ${trials}: the open periods never grow beyond ${lasting(longest)}.`
+    return [
+      `An outage of ${lasting(usualRecoveryMs)} brings ${trials}: the open periods never grow beyond ${lasting(longest)}.`,
+      `Set ${longerPeriods(policy, Math.ceil(usualRecoveryMs / 2))}.`,
+    ]
   }),
 }
 
@@ -58,7 +73,12 @@ const tooLong: LintRule = {
   find: ofPolicy(({ rules: { policy } }) => {
     const { maxRetryAfterMs: _told, ...own } = policy
     const longest = longestOpenMs({ ...own, maxRetryAfterMs: 0 })
-    return longest > VERY_LONG_MS ? `An open period may last ${lasting(longest)}.` : undefined
+    if (longest <= VERY_LONG_MS) return undefined
+    const where = policy.backoff === null || typeof policy.backoff === 'function' ? 'cooldownMs' : 'maxMs'
+    return [
+      `An open period may last ${lasting(longest)}.`,
+      `Set \`${where}: ${VERY_LONG_MS}\` or less, for a kind of failure its own \`cooldownMs\` likewise.`,
+    ]
   }),
 }
 
@@ -68,7 +88,10 @@ const longRetryAfter: LintRule = {
   reason: 'One answer of the provider, or of a proxy before it, decides how long nobody tries.',
   find: ofPolicy(({ rules: { policy } }) =>
     policy.maxRetryAfterMs > LONG_RETRY_AFTER_MS
-      ? `A Retry-After is believed up to ${lasting(policy.maxRetryAfterMs)}.`
+      ? [
+          `A Retry-After is followed for up to ${lasting(policy.maxRetryAfterMs)}.`,
+          `Set \`maxRetryAfterMs: ${LONG_RETRY_AFTER_MS}\` or less.`,
+        ]
       : undefined,
   ),
 }
@@ -91,7 +114,10 @@ const shortLease: LintRule = {
   find: ofPolicy(({ rules, targets }) => {
     const limit = Math.max(...targets.map(({ longestLimitMs }) => longestLimitMs))
     if (rules.leaseIsDefault || rules.probeLeaseMs >= limit) return undefined
-    return `A probe counts as lost after ${lasting(rules.probeLeaseMs)}; a call may take ${lasting(limit)}.`
+    return [
+      `A probe counts as lost after ${lasting(rules.probeLeaseMs)} of silence; a call may take ${lasting(limit)}.`,
+      `Set \`probeLeaseMs: ${limit}\` or more, or leave it out.`,
+    ]
   }),
 }
 
@@ -101,7 +127,10 @@ const manyProbes: LintRule = {
   reason: 'Probes are calls of real users: so many of them wait for a target that may still be down.',
   find: ofPolicy(({ rules: { policy } }) =>
     policy.halfOpenConcurrency > MANY_PROBES
-      ? `Up to ${plural(policy.halfOpenConcurrency, 'probe')} are under way at a time.`
+      ? [
+          `Up to ${plural(policy.halfOpenConcurrency, 'probe')} are under way at a time.`,
+          `Set \`halfOpenConcurrency: ${MANY_PROBES}\` or less.`,
+        ]
       : undefined,
   ),
 }

@@ -2,7 +2,10 @@ import type { TrippingRule } from '../../../machines/tripping.ts'
 import { failureTable, verdictOf } from '../../classify/failure-table.ts'
 import type { FailureKind } from '../../classify/verdict.ts'
 import type { AuditedPolicy } from '../audited.ts'
+import { untilInARow } from '../chances.ts'
+import { callsIn as meanCallsIn } from '../mistakes.ts'
 import { lasting, listed, percent, plural } from '../words.ts'
+import { shutOffByMistake } from './by-mistake.ts'
 import { ofPolicy } from './finding.ts'
 import type { LintRule } from './finding.ts'
 
@@ -20,10 +23,7 @@ const neutralKinds = Object.entries(failureTable)
   .filter(([, { outcome }]) => outcome !== 'failure')
   .map(([kind]) => kind as FailureKind)
 
-const callsIn = (windowMs: number, perMinute: number) => Math.floor((perMinute * windowMs) / 60_000)
-
-/** Calls on average until `k` fail one after the other, where a share `p` fails. */
-const untilInARow = (k: number, p: number) => (1 - p ** k) / (p ** k * (1 - p))
+const callsIn = (windowMs: number, perMinute: number) => Math.floor(meanCallsIn(windowMs, perMinute))
 
 const tooFew: LintRule = {
   id: 'threshold-out-of-reach',
@@ -32,14 +32,24 @@ const tooFew: LintRule = {
   find: ofPolicy((policy, input) => {
     const rate = input.rate(policy, 'least')
     if (rate === undefined) return undefined
-    const dead = rulesOf(policy)
-      .filter(isWindowed)
-      .filter(({ windowMs, minCalls }) => callsIn(windowMs, rate) < minCalls)
+    const windows = rulesOf(policy).filter(isWindowed)
+    const isDead = ({ windowMs, minCalls }: Windowed) => callsIn(windowMs, rate) < minCalls
+    // one for busy hours beside one for quiet hours is meant so
+    const isCovered = ({ kind }: Windowed) => windows.some((other) => other.kind === kind && !isDead(other))
+    const dead = windows.filter((rule) => isDead(rule) && !isCovered(rule))
     const told = dead.map(
       ({ minCalls, windowMs }) =>
-        `asks for ${plural(minCalls, 'call')} within ${lasting(windowMs)}, but at ${rate} calls a minute there are ${callsIn(windowMs, rate)}`,
+        `asks for ${plural(minCalls, 'call')} within ${lasting(windowMs)}, but at ${plural(rate, 'call')} a minute there are ${callsIn(windowMs, rate)}`,
     )
-    return told.length === 0 ? undefined : `A rule ${listed(told)}.`
+    if (told.length === 0) return undefined
+    const [{ windowMs } = { windowMs: 0 }] = dead
+    const seen = callsIn(windowMs, rate)
+    return [
+      `A rule ${listed(told)}.`,
+      seen > 0
+        ? `Set \`minCalls: ${seen}\` or less there, or a longer window.`
+        : 'Set a longer window, or a count of failures instead of a share.',
+    ]
   }),
 }
 
@@ -52,7 +62,7 @@ const quietHours: LintRule = {
     if (rules.length === 0 || !rules.every(isWindowed)) return undefined
     const [least] = rules.toSorted((a, b) => a.minCalls / a.windowMs - b.minCalls / b.windowMs) as [Windowed]
     if (least.minCalls <= 5) return undefined
-    return `Every rule needs a minimum of calls, ${least.minCalls} within ${lasting(least.windowMs)} at least. Do quiet hours have them? A second rule, such as 5 failures in a row, would cover them.`
+    return `Every rule needs a minimum of calls, ${least.minCalls} within ${lasting(least.windowMs)} at least. Do quiet hours have them? A second rule would cover them: 5 calls within a longer window, or a failure count of 10 (leaky).`
   }),
 }
 
@@ -65,7 +75,7 @@ const never: LintRule = {
       ([, { threshold = Infinity, immediateOpen }]) => immediateOpen === true || threshold !== Infinity,
     )
     return rulesOf(policy).every(isNever) && !byKind
-      ? 'Nothing opens this circuit but an operator.'
+      ? ['Nothing opens this circuit but an operator.', 'Set `threshold: 5`, or leave it out.']
       : undefined
   }),
 }
@@ -78,7 +88,10 @@ const nearlyAll: LintRule = {
     const found = rulesOf(policy).find((rule) => rule.kind === 'rolling' && rule.failureRatio > 0.9)
     const inARow = rulesOf(policy).some((rule) => rule.kind === 'consecutive' && !isNever(rule))
     if (found?.kind !== 'rolling' || inARow) return undefined
-    return `${percent(found.failureRatio)} of the calls must fail before it opens.`
+    return [
+      `${percent(found.failureRatio)} of the calls must fail before it opens.`,
+      'Set `failureRatio: 0.7`, 0.9 at most.',
+    ]
   }),
 }
 
@@ -101,7 +114,10 @@ const inARow: LintRule = {
     const { threshold } = found
     const blipMs = (threshold / rate) * 60_000
     const calls = Math.round(untilInARow(threshold, 0.3))
-    return `${plural(threshold, 'failure')} in a row at ${rate} calls a minute are a blip of ${lasting(blipMs)}; and a target that fails 30 % of its calls goes on for about ${plural(calls, 'call')} (${lasting((calls / rate) * 60_000)}) before it opens.`
+    return [
+      `${plural(threshold, 'failure')} in a row at ${plural(rate, 'call')} a minute are a blip of ${lasting(blipMs)}; and a target that fails 30 % of its calls goes on for about ${plural(calls, 'call')} (${lasting((calls / rate) * 60_000)}) before it opens.`,
+      'Set `tripping: { kind: rolling, windowMs: 60000, minCalls: 20, failureRatio: 0.5 }`.',
+    ]
   }),
 }
 
@@ -126,7 +142,10 @@ const contentKinds: LintRule = {
       .map(([kind]) => kind)
       .filter((kind) => neutralKinds.some((neutral) => neutral === kind))
     if (kinds.length === 0) return undefined
-    return `A rule of its own is given for ${listed(kinds)}, which the table does not count.`
+    return [
+      `A rule of its own is given for ${listed(kinds)}, which the table does not count.`,
+      `Take ${listed(kinds)} out of \`kinds\`.`,
+    ]
   }),
 }
 
@@ -143,7 +162,12 @@ const ownJudgement: LintRule = {
         return false
       }
     })
-    return counted.length === 0 ? undefined : `shouldCount says yes to ${listed(counted)}.`
+    return counted.length === 0
+      ? undefined
+      : [
+          `shouldCount says yes to ${listed(counted)}.`,
+          'Let it say no where `verdict.outcome` is no failure.',
+        ]
   }),
 }
 
@@ -156,11 +180,17 @@ const unknownKinds: LintRule = {
     const strange = kindsOf(policy)
       .map(([kind]) => kind)
       .filter((kind) => !Object.hasOwn(failureTable, kind))
-    return own || strange.length === 0 ? undefined : `No failure is of the kind ${listed(strange, 'or')}.`
+    return own || strange.length === 0
+      ? undefined
+      : [
+          `No failure is of the kind ${listed(strange, 'or')}.`,
+          'Use a kind out of the table of failures, such as `quota_exhausted` or `auth`.',
+        ]
   }),
 }
 
 export const trippingRules = [
+  shutOffByMistake,
   tooFew,
   quietHours,
   never,

@@ -20,7 +20,7 @@ function coverInWords({ targets, found }: NamedPaths): string {
   if (cover === 'edges')
     return `${who}: ${paths.length} paths take each of ${walked.steps} steps between ${walked.places} places (${limits}).`
   const why = walked.complete
-    ? `all ${all} paths would be too many`
+    ? `all ${all} paths would be too many (--most ${all} takes them)`
     : `there are more than ${walked.places} places`
   return `${who}: ${why}, so ${paths.length} paths take every sort of step once (${limits}).`
 }
@@ -42,7 +42,8 @@ describe(${JSON.stringify(`the rules of ${listed(targets)}`)}, () => {
 ${found.paths.map((path) => `    ${scenarioOf(path)},`).join('\n')}
   ])('$name', async (path) => {
     const { failure } = await runScenario({ ...parseScenario(JSON.stringify({ kind: 'breaker', breaker: {}, ...path })), ...rules })
-    expect(failure).toBeUndefined()
+    const step = failure && JSON.stringify(path.steps[failure.step - 1])
+    expect(failure && \`step \${failure.step} \${step}: \${failure.what}\`).toBeUndefined()
   })
 })`
   })

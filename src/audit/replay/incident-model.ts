@@ -9,7 +9,7 @@ export interface Incident {
   readonly impact: number
 }
 
-/** What a provider is taken to do; the table in docs/incident-model.md says why. */
+/** What a provider is taken to do; the table in visualizations/incident-model.md says why. */
 export interface IncidentModel {
   /** Share of failing calls by impact. */
   readonly failureRatios: Readonly<Record<number, number>>

@@ -19,14 +19,19 @@ export interface NumbersContext {
 
 export type NumberUnit = 'share' | 'ms' | 'calls' | 'times' | 'money'
 
-/** A number that a policy is judged by. */
-export interface NumberOfPolicy {
-  readonly key: string
+/** A number as a table shows it. */
+export interface ShownNumber<Key extends string> {
+  readonly key: Key
   readonly label: string
   readonly unit: NumberUnit
+  /** What it counts, for whoever does not know. */
+  readonly means: string
+}
+
+/** A number that a policy is judged by. */
+export interface NumberOfPolicy extends ShownNumber<string> {
   /** undefined = neither is better in itself. */
   readonly better?: 'more' | 'less'
-  readonly means: string
   /** undefined = it cannot be told here. */
   readonly of: (tally: Tally, context: NumbersContext) => number | undefined
 }
@@ -47,11 +52,27 @@ export const misled = ({ failed, refusedInVain }: Tally): number =>
 export const numbersOfPolicy: readonly NumberOfPolicy[] = [
   {
     key: 'misled',
-    label: 'calls sent the wrong way',
+    label: 'calls that went wrong',
     unit: 'calls',
     better: 'less',
-    means: 'wasted on a target that was down, or refused although it would have answered and was not down',
+    means: 'the sum of the next two rows: what the policies are ranked by',
     of: misled,
+  },
+  {
+    key: 'wasted',
+    label: '  … sent in an outage, and failed',
+    unit: 'calls',
+    better: 'less',
+    means: 'before the circuit opened, as probes, and where it had closed too soon',
+    of: ({ failed }) => failed.down,
+  },
+  {
+    key: 'inVain',
+    label: '  … refused, though the target would have answered',
+    unit: 'calls',
+    better: 'less',
+    means: 'while there was no outage',
+    of: ({ refusedInVain }) => refusedInVain.healthy + refusedInVain.impaired,
   },
   {
     key: 'detectMs',
@@ -80,19 +101,12 @@ export const numbersOfPolicy: readonly NumberOfPolicy[] = [
     of: ({ outages }) => mean(outages.flatMap(({ recoverMs }) => (recoverMs === null ? [] : [recoverMs]))),
   },
   {
-    key: 'wasted',
-    label: 'calls wasted on a dead target',
-    unit: 'calls',
-    better: 'less',
-    means: 'sent in an outage, and failed',
-    of: ({ failed }) => failed.down,
-  },
-  {
     key: 'needless',
     label: 'needless refusals',
     unit: 'calls',
     better: 'less',
-    means: 'refused while there was no outage: while healthy, or while only some calls failed',
+    means:
+      'all that was refused while there was no outage: most would have been answered (the row above that says so), the others would have failed all the same',
     of: ({ refused }) => refused.healthy + refused.impaired,
   },
   {
@@ -105,10 +119,10 @@ export const numbersOfPolicy: readonly NumberOfPolicy[] = [
   },
   {
     key: 'spared',
-    label: 'calls spared a dead target',
+    label: 'calls refused in an outage',
     unit: 'calls',
     better: 'more',
-    means: 'refused in an outage: what the breaker is for',
+    means: 'what the breaker is for: most of them would have failed',
     of: ({ refused }) => refused.down,
   },
   {
@@ -134,6 +148,16 @@ export const numbersOfPolicy: readonly NumberOfPolicy[] = [
     of: ({ falseAlarms }) => falseAlarms,
   },
   {
+    key: 'openingsPerOutage',
+    label: '  … in each outage',
+    unit: 'times',
+    better: 'less',
+    means:
+      'more than 1 is flapping: trials met calls that are answered even in an outage, it closed, and had to open again',
+    of: ({ openings, falseAlarms, outages }) =>
+      outages.length === 0 ? undefined : (openings - falseAlarms) / outages.length,
+  },
+  {
     key: 'availability',
     label: 'availability seen by users',
     unit: 'share',
@@ -152,10 +176,11 @@ export const numbersOfPolicy: readonly NumberOfPolicy[] = [
   },
   {
     key: 'cost',
-    label: 'cost',
+    label: 'cost of all answers',
     unit: 'money',
     better: 'less',
-    means: 'of the answers, those of the backup included; a failed call costs nothing',
+    means:
+      'tokens of target and backup over the whole time, in the currency of the prices given; a failed call costs nothing',
     of: ({ tokens }, { price, backupPrice = price, backupAvailability }) =>
       price === undefined
         ? undefined
@@ -172,6 +197,23 @@ export interface Spread {
 
 export function spreadOf(values: readonly number[]): Spread {
   return { mean: mean(values) ?? 0, low: Math.min(...values), high: Math.max(...values) }
+}
+
+/** Numbers that mean nothing where there is no circuit to open and close. */
+const OF_A_CIRCUIT = [
+  'detectMs',
+  'undetected',
+  'recoverMs',
+  'probes',
+  'openings',
+  'falseAlarms',
+  'openingsPerOutage',
+]
+
+/** The numbers of calls that no breaker stands before. */
+export function spreadsWithout(tallies: readonly Tally[], context: NumbersContext): Record<string, Spread> {
+  const all = Object.entries(spreads(tallies, context))
+  return Object.fromEntries(all.filter(([key]) => !OF_A_CIRCUIT.includes(key)))
 }
 
 /** Every number over the tallies of several seeds; what cannot be told is left out. */

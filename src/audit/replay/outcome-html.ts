@@ -4,14 +4,8 @@ import { COLUMNS, timelineSvg } from '../timeline/timeline-svg.ts'
 import type { Line } from '../timeline/timeline-svg.ts'
 import { numberInWords, spreadInWords } from './number-words.ts'
 import type { CircuitReport, OutcomeReport } from './outcome-replay.ts'
-import {
-  columnsOf,
-  judgement,
-  outcomeRows,
-  recordedInWords,
-  recordedPremises,
-  recordingNotes,
-} from './outcome-text.ts'
+import { judgement } from './outcome-verdict.ts'
+import { columnsOf, outcomeRows, recordedInWords, recordedPremises, recordingNotes } from './outcome-text.ts'
 
 /** The report as one HTML file. */
 export function outcomeHtml(report: OutcomeReport): string {
@@ -65,7 +59,8 @@ function pictureOf(report: CircuitReport): string {
     toAt,
     marks: [],
     bands: [
-      ...(circuit.transitions.length === 0
+      // where neither changes nor rules were recorded, nobody knows whether it changed
+      ...(circuit.transitions.length === 0 && circuit.rules.length === 0
         ? []
         : [{ name: 'as recorded', spans: spansOf(circuit.transitions, fromAt, toAt) }]),
       ...columnsOf(report).map(([name, { results }, assumption]) => ({

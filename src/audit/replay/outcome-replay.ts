@@ -20,6 +20,8 @@ export interface OutcomeCount {
   readonly refused: number
   /** Refused, though the recording says that it was answered. */
   readonly refusedInVain: number
+  /** Refused, and the recording does not say what it would have met: it was refused then as well. */
+  readonly refusedUnknown: number
   /** Sent, though the recording does not say what it would have met: it was refused then. */
   readonly assumed: number
   readonly probes: number
@@ -167,7 +169,15 @@ function spreadsOf(counts: readonly OutcomeCount[]): AssumedResult['numbers'] {
 }
 
 function countOf(course: Course, calls: RecordedCalls): OutcomeCount {
-  const count = { answered: 0, failed: 0, neutral: 0, refused: 0, refusedInVain: 0, assumed: 0 }
+  const count = {
+    answered: 0,
+    failed: 0,
+    neutral: 0,
+    refused: 0,
+    refusedInVain: 0,
+    refusedUnknown: 0,
+    assumed: 0,
+  }
   let run = 0
   for (let call = 0; call < calls.end; call++) {
     while (run < course.refusals && course.refusalAt(run)[1] <= call) run++
@@ -176,6 +186,7 @@ function countOf(course: Course, calls: RecordedCalls): OutcomeCount {
     if (isRefused) {
       count.refused++
       if (known === 'success') count.refusedInVain++
+      if (known === 'refused') count.refusedUnknown++
       continue
     }
     if (known === 'refused') count.assumed++
@@ -200,6 +211,7 @@ function recordedCount({ transitions }: RecordedCircuit, calls: RecordedCalls): 
     neutral: count.neutral,
     refused: count.refused,
     refusedInVain: 0,
+    refusedUnknown: 0,
     assumed: 0,
     probes: 0,
     openings: transitions.filter(({ from, to }) => to === 'open' && from !== 'half-open').length,

@@ -1,18 +1,14 @@
 import { tripsWhen } from '../../../machines/sentences.ts'
 import { lasting, plural } from '../words.ts'
 import { countInWords, numberInWords, spreadInWords } from './number-words.ts'
-import type { NumberUnit } from './numbers.ts'
+import type { NumberUnit, ShownNumber } from './numbers.ts'
 import type { CircuitReport, OutcomeCount, OutcomePolicyResult, OutcomeReport } from './outcome-replay.ts'
 import type { Assumption } from './recorded-calls.ts'
+import { casesOf, judgement } from './outcome-verdict.ts'
 import { textTable } from './text-table.ts'
 
 /** The numbers, in the order in which they are shown. */
-export const outcomeRows: readonly {
-  readonly key: keyof OutcomeCount
-  readonly label: string
-  readonly unit: NumberUnit
-  readonly means: string
-}[] = [
+export const outcomeRows: readonly ShownNumber<keyof OutcomeCount>[] = [
   { key: 'answered', label: 'answered', unit: 'calls', means: 'by the target itself' },
   { key: 'failed', label: 'sent and failed', unit: 'calls', means: 'wasted, as far as one knows' },
   { key: 'refused', label: 'refused', unit: 'calls', means: 'nothing was sent' },
@@ -21,6 +17,12 @@ export const outcomeRows: readonly {
     label: '  … though it was answered then',
     unit: 'calls',
     means: 'the recording says that the target answered this call',
+  },
+  {
+    key: 'refusedUnknown',
+    label: '  … and refused then, too',
+    unit: 'calls',
+    means: 'nobody knows what they would have met: answered in the best case, failed in the worst',
   },
   {
     key: 'assumed',
@@ -40,7 +42,12 @@ export const outcomeRows: readonly {
 ]
 
 /** What cannot be seen in the recording only. */
-const UNSEEN: ReadonlySet<keyof OutcomeCount> = new Set(['refusedInVain', 'assumed', 'probes'] as const)
+const UNSEEN: ReadonlySet<keyof OutcomeCount> = new Set([
+  'refusedInVain',
+  'refusedUnknown',
+  'assumed',
+  'probes',
+] as const)
 
 const instant = (at: number) => new Date(at).toISOString().slice(0, 19).replace('T', ' ')
 
@@ -70,10 +77,6 @@ export function recordingNotes({ seeds, sample, unreadable }: OutcomeReport): st
   ]
 }
 
-/** The cases that have to be told apart: only one where nothing was assumed. */
-export const casesOf = ({ recorded }: CircuitReport): readonly Assumption[] =>
-  recorded.refused === 0 ? ['best'] : ['best', 'worst']
-
 export const columnsOf = (report: CircuitReport): [string, OutcomePolicyResult, Assumption][] =>
   report.policies.flatMap((policy) =>
     casesOf(report).map((assumption): [string, OutcomePolicyResult, Assumption] => [
@@ -88,27 +91,6 @@ export const recordedInWords = (
   key: keyof OutcomeCount,
   unit: NumberUnit,
 ): string => (UNSEEN.has(key) ? '' : numberInWords(recorded[key], unit))
-
-/** Which policy served best; what was refused in vain weighs as much as what was wasted. */
-export function judgement(report: CircuitReport): string[] {
-  const cases = casesOf(report)
-  const misled = ({ results }: OutcomePolicyResult, assumption: Assumption) =>
-    results[assumption].numbers.failed.mean + results[assumption].numbers.refusedInVain.mean
-  const winners = cases.map((assumption) =>
-    report.policies.toSorted((a, b) => misled(a, assumption) - misled(b, assumption)).at(0)!,
-  )
-  const told = winners.map(
-    (winner, i) =>
-      `${cases.length === 1 ? '' : `In the ${cases[i]} case `}${winner.name} sends the fewest calls the wrong way: ${countInWords(misled(winner, cases[i]!))} (${countInWords(winner.results[cases[i]!].numbers.failed.mean)} failed, ${countInWords(winner.results[cases[i]!].numbers.refusedInVain.mean)} refused in vain).`,
-  )
-  if (winners.length < 2) return told
-  return winners[0] === winners[1]
-    ? [...told, `So ${winners[0]!.name} serves best whatever the refused calls would have met.`]
-    : [
-        ...told,
-        'So the recording does not say which serves better: it depends on what the refused calls would have met.',
-      ]
-}
 
 /** The report for a terminal. */
 export function outcomeText(report: OutcomeReport): string {
@@ -133,7 +115,7 @@ function circuitText(report: CircuitReport): string {
     ...recordedPremises(report),
     ...report.policies.map(
       ({ name, rules: { policy } }) =>
-        `${name} opens at ${tripsWhen(policy)}; the first cooldown is ${lasting(policy.cooldownMs)}.`,
+        `${name} opens on ${tripsWhen(policy)}; the first cooldown is ${lasting(policy.cooldownMs)}.`,
     ),
     '',
     textTable([['', 'as recorded', ...columns.map(([name]) => name)], ...rows]),

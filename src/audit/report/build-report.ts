@@ -2,16 +2,20 @@ import { policiesOf } from '../audited.ts'
 import type { Audited } from '../audited.ts'
 import type { Finding, LintAssumptions, Severity } from '../lint/finding.ts'
 import { lintPolicies } from '../lint/lint-policies.ts'
-import { embedded, sign } from '../sign/signature.ts'
+import { packageVersion } from '../../telemetry/package-version.ts'
 import { asFact } from '../sign/facts.ts'
+import { embedded, shortHash, sign } from '../sign/signature.ts'
 import type { Signature } from '../sign/signature.ts'
-import { lasting, listed, plural } from '../words.ts'
+import { USUAL_FAILURES } from '../mistakes.ts'
+import { grouped, lasting, listed, percent, plural } from '../words.ts'
 import { chainPart } from './chain-part.ts'
 import { failures, signOff } from './closing-parts.ts'
 import { protection } from './protection-part.ts'
 import type { Block, Figure, ReportDocument } from './document.ts'
 import { inShort, policyPart } from './policy-part.ts'
 import type { NamedPolicy, PolicyPart } from './policy-part.ts'
+import { forUsers } from './for-users.ts'
+import { trafficOf } from './traffic.ts'
 
 /** What a report is made from. */
 export interface ReportInput {
@@ -21,6 +25,8 @@ export interface ReportInput {
   readonly assumptions?: LintAssumptions
   /** Words to run the check of the signature again. */
   readonly verifyCommand: string
+  /** The version that puts it into words. Default: that of this package. */
+  readonly version?: string
 }
 
 export interface Report {
@@ -35,29 +41,37 @@ export async function buildReport({
   audited,
   assumptions = {},
   verifyCommand,
+  version = packageVersion(),
 }: ReportInput): Promise<Report> {
   const findings = lintPolicies(audited, assumptions)
-  const signature = sign(audited, asFact(assumptions))
+  const signature = sign(audited)
   const policies = namedPolicies(audited)
+  const traffic = (policy: NamedPolicy) => trafficOf(policy, assumptions)
   const parts: PolicyPart[] = []
-  for (const policy of policies) parts.push(await policyPart(policy))
+  for (const policy of policies) parts.push(await policyPart(policy, traffic(policy)))
+  const annex = [...parts.flatMap(({ annex }) => annex), ...(await chainPart(audited))]
   const blocks: Block[] = [
     ...glance(audited, policies, findings, parts),
+    ...forUsers(audited, policies, traffic),
     ...questions(findings, assumptions),
-    ...protection(audited, policies),
     ...parts.flatMap(({ blocks }) => blocks),
-    ...(await chainPart()),
+    ...protection(audited, policies),
     ...failures(),
-    ...signOff(audited, signature, verifyCommand),
+    ...signOff(audited, signature, { verifyCommand, version, assumptions: assumed(assumptions) }),
+    ...annex.map((block, i) =>
+      i === 0 && block.kind === 'heading' ? { ...block, beginsAnnex: true } : block,
+    ),
   ]
   return {
     findings,
     signature,
     document: {
       title: `Audit of ${name}`,
-      lead: 'When calls are refused, for how long, who decides, and what brings them back: every rule of the circuit breakers, put into words, computed from its numbers and checked against the machine that runs.',
+      lead: `When calls are refused, for how long, who decides, and what brings them back: every rule of the circuit breakers, put into words, computed from its numbers and checked against the machine that runs. The first part, up to the sign-off, is what is signed; the annex shows what it rests on. Written by switchgear ${version}.`,
       blocks,
+      foot: `Audit of ${name} · ${shortHash(signature)} · switchgear ${version}`,
       signature: embedded(signature),
+      seal: { name, version, assumptions: asFact(assumptions) },
     },
   }
 }
@@ -109,7 +123,7 @@ function glance(
     },
     { value: String(asked), label: asked === 1 ? 'open question' : 'open questions' },
     {
-      value: steps.toLocaleString('en').replaceAll(',', ' '),
+      value: grouped(steps),
       label:
         broken.length === 0
           ? 'steps checked, no rule broken'
@@ -136,27 +150,41 @@ function glance(
   ]
 }
 
-function questions(
-  findings: readonly Finding[],
-  { callsPerMinute, usualRecoveryMs = 60_000 }: LintAssumptions,
-): Block[] {
+/** What the configuration does not say, as it was said or taken. */
+function assumed({
+  callsPerMinute,
+  usualRecoveryMs = 60_000,
+  healthyFailures = USUAL_FAILURES,
+}: LintAssumptions): string[] {
   const rate =
     callsPerMinute === undefined
-      ? 'How many calls a minute there are was not said, so nothing that depends on it was checked (`--calls-per-minute`).'
+      ? 'how many calls there are was not said (`--calls-per-minute`), and where a number depends on it, the report says what it takes instead'
       : typeof callsPerMinute === 'number'
-        ? `Assumed: ${plural(callsPerMinute, 'call')} a minute for each target.`
-        : `Assumed calls a minute: ${Object.entries(callsPerMinute)
+        ? `${plural(callsPerMinute, 'call')} a minute for each target`
+        : `calls a minute: ${Object.entries(callsPerMinute)
             .map(([name, rate]) => `${name} ${rate}`)
-            .join(', ')}.`
+            .join(', ')}`
+  return [
+    rate,
+    `an outage usually lasts ${lasting(usualRecoveryMs)} (\`--usual-recovery\`)`,
+    `${percent(healthyFailures)} of the calls fail while a provider is healthy (\`--healthy-failures\`)`,
+  ]
+}
+
+function questions(findings: readonly Finding[], assumptions: LintAssumptions): Block[] {
   return [
     { kind: 'heading', level: 2, id: 'questions', text: 'What a reviewer should ask' },
-    { kind: 'text', text: `${rate} Outages were taken to last ${lasting(usualRecoveryMs)}.` },
-    ...findings.map(({ severity, where, text, reason, id }): Block => ({
+    {
+      kind: 'text',
+      text: `Assumed, because a configuration cannot say it: ${assumed(assumptions).join('; ')}.`,
+    },
+    ...findings.map(({ severity, where, text, reason, remedy, id }): Block => ({
       kind: 'finding',
       severity,
       title: `${where} · \`${id}\``,
       text,
       reason,
+      remedy,
     })),
   ]
 }

@@ -1,14 +1,16 @@
 import type { Block, ReportDocument } from './document.ts'
-import { css } from './page-style.ts'
+import { PLACE, sealed } from '../sign/seal.ts'
+import { css, footCss } from './page-style.ts'
 
 /** A report as one HTML file that asks the network for nothing. */
-export function toHtmlReport({ title, lead, blocks, signature }: ReportDocument): string {
+export function toHtmlReport({ title, lead, blocks, foot, signature, seal }: ReportDocument): string {
   const contents = blocks.flatMap((block) =>
     block.kind === 'heading' && block.level === 2
       ? [`<li><a href="#${block.id}">${inline(block.text)}</a></li>`]
       : [],
   )
-  return `<!doctype html>
+  return sealed(
+    `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -16,7 +18,7 @@ export function toHtmlReport({ title, lead, blocks, signature }: ReportDocument)
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <meta name="color-scheme" content="light dark">
 <title>${escape(title)}</title>
-<style>${css}</style>
+<style>${css}${footCss(foot)}</style>
 </head>
 <body>
 <header>
@@ -28,9 +30,12 @@ export function toHtmlReport({ title, lead, blocks, signature }: ReportDocument)
 ${sections(blocks)}
 </main>
 <!-- ${signature} -->
+<!-- ${PLACE} -->
 </body>
 </html>
-`
+`,
+    seal,
+  )
 }
 
 /** Everything under a heading of the second level is one section. */
@@ -41,7 +46,7 @@ function sections(blocks: readonly Block[]): string {
   for (const block of blocks) {
     if (block.kind === 'heading' && block.level === 2) {
       if (open) out.push('</section>')
-      out.push(`<section aria-labelledby="${block.id}">`)
+      out.push(`<section${block.beginsAnnex === true ? ' class="annex"' : ''} aria-labelledby="${block.id}">`)
       open = true
     }
     if (block.kind === 'heading')
@@ -74,11 +79,11 @@ function render(block: Block, under: string): string {
         .map(({ question, answer }) => `<div><dt>${inline(question)}</dt><dd>${inline(answer)}</dd></div>`)
         .join('')}</dl>`
     case 'chart':
-      return `<figure tabindex="0" aria-label="${escape(block.caption)}"><div class="paper">${block.svg}</div><figcaption>${inline(block.caption)}</figcaption></figure>`
+      return `<figure${block.isWide === true ? ' class="wide"' : ''} tabindex="0" aria-label="${escape(block.caption)}"><div class="paper">${block.svg}</div><figcaption>${inline(block.caption)}</figcaption></figure>`
     case 'story':
       return story(block)
     case 'finding':
-      return `<article class="finding ${block.severity}"><h3><span class="tag">${block.severity}</span> ${inline(block.title)}</h3><p>${inline(block.text)}</p><p class="why">${inline(block.reason)}</p></article>`
+      return `<article class="finding ${block.severity}"><h3><span class="tag">${block.severity}</span> ${inline(block.title)}</h3><p>${inline(block.text)}</p><p class="why">${inline(block.reason)}</p>${block.remedy === '' ? '' : `<p class="remedy">${inline(block.remedy)}</p>`}</article>`
     case 'lines':
       return `<div class="lines">${block.labels.map((label) => `<p><span>${escape(label)}</span><i></i></p>`).join('')}</div>`
   }
@@ -108,7 +113,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[], la
         `<tr><th scope="row">${inline(first)}</th>${rest.map((text) => `<td>${inline(text)}</td>`).join('')}</tr>`,
     )
     .join('\n')
-  return `<div class="scroll" tabindex="0" role="region" aria-label="Table: ${escape(label)}"><table><thead><tr>${top}</tr></thead><tbody>\n${body}\n</tbody></table></div>`
+  return `<div class="scroll" tabindex="0" role="region" aria-label="Table: ${escape([label, ...head.slice(0, 2)].join(', '))}"><table><thead><tr>${top}</tr></thead><tbody>\n${body}\n</tbody></table></div>`
 }
 
 const ENTITIES: Readonly<Record<string, string>> = {

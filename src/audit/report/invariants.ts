@@ -20,7 +20,8 @@ export interface CheckedInvariant {
 
 /** What exploring a policy has shown. */
 export interface Exploration {
-  readonly configurations: number
+  /** The places where the rules make a difference. */
+  readonly situations: number
   readonly edges: number
   readonly invariants: readonly CheckedInvariant[]
 }
@@ -48,11 +49,12 @@ function invariantsOf(policy: BreakerPolicy): Invariant[] {
   const longest = longestOpenMs(policy)
   return [
     {
-      sentence: 'An open circuit lets no call pass.',
+      sentence:
+        'An open circuit admits no call. (A caller may bypass it on purpose, and a last resort goes past it: what becomes of those decides nothing.)',
       holds: (edge) => (isOpen(edge) && asksForAdmission(edge) ? edge.after === edge.before : undefined),
     },
     {
-      sentence: `A trial never has more than ${halfOpenConcurrency} under way, and asks ${halfOpenProbes} at most.`,
+      sentence: `A trial never has more than ${plural(halfOpenConcurrency, 'probe')} under way, and lets ${halfOpenProbes} pass at most.`,
       holds: ({ after: { context } }) => {
         if (context.trial === null) return undefined
         const { permits, succeeded, failed } = context.trial
@@ -68,7 +70,8 @@ function invariantsOf(policy: BreakerPolicy): Invariant[] {
       },
     },
     {
-      sentence: 'A call from before the last change opens nothing, closes nothing and ends no trial.',
+      sentence:
+        'A call from before the last change between closed, open and half-open opens nothing, closes nothing and ends no trial.',
       holds: (edge) => (isLate(edge) ? leaf(edge.after) === leaf(edge.before) : undefined),
     },
     {
@@ -82,13 +85,25 @@ function invariantsOf(policy: BreakerPolicy): Invariant[] {
       ? []
       : [
           {
-            sentence: `No open period is longer than ${lasting(longest)}, unless an operator holds it or a late Retry-After lengthens it.`,
+            sentence: `No open period begins longer than ${lasting(longest)}, unless an operator holds it.`,
             holds: (edge: BreakerEdge) => {
               const { openedAt, openUntil } = edge.after.context
               const begins = edge.after.context.generation !== edge.before.context.generation
               if (!begins || openUntil === null || openedAt === null || edge.event.type === 'resumed')
                 return undefined
               return openUntil - openedAt <= longest
+            },
+          },
+        ]),
+    ...(policy.maxRetryAfterMs === 0
+      ? []
+      : [
+          {
+            sentence: `An answer that comes late lengthens an open period to ${lasting(policy.maxRetryAfterMs)} after it at most.`,
+            holds: ({ before, event, after }: BreakerEdge) => {
+              const [was, is] = [before.context.openUntil, after.context.openUntil]
+              if (event.type !== 'call.failed' || was === null || is === null || is === was) return undefined
+              return is - event.at <= policy.maxRetryAfterMs
             },
           },
         ]),
@@ -110,7 +125,7 @@ function invariantsOf(policy: BreakerPolicy): Invariant[] {
     },
     {
       sentence:
-        'Every change between closed, open and half-open begins a new generation, and none is used twice.',
+        'Every change between closed, open and half-open takes a new number, and none is used twice: by it a late answer is told from a current one.',
       holds: ({ before, after }) => {
         const region = (snapshot: BreakerEdge['before']) => leaf(snapshot).split('.')[0]
         if (region(before) === region(after)) return undefined
@@ -133,7 +148,7 @@ export function explorePolicy(policy: BreakerPolicy): Exploration | undefined {
     }
   })
   return {
-    configurations: graph.configurations.size,
+    situations: graph.configurations.size,
     edges: graph.edges.length,
     invariants: [...checked, backToClosed(graph)],
   }
@@ -153,8 +168,8 @@ function backToClosed({ configurations, edges }: Graph): CheckedInvariant {
   )
   return {
     sentence:
-      'From everywhere there is a way back to closed without an operator, but from a hold without an end.',
-    asked: plural(free.length, 'configuration'),
+      'From everywhere there is a way back to closed without an operator, except from a hold without an end.',
+    asked: plural(free.length, 'situation'),
     broken: free.filter(([key]) => !reached.has(key)).length,
   }
 }

@@ -1,9 +1,10 @@
+import { PLACE, sealed } from '../sign/seal.ts'
 import type { Block, ReportDocument } from './document.ts'
 
 /** A report as Markdown. Pictures are left out: the tables say the same. */
-export function toMarkdownReport({ title, lead, blocks, signature }: ReportDocument): string {
-  const told = [`# ${title}`, lead, ...blocks.flatMap(render), `<!-- ${signature} -->`]
-  return `${told.join('\n\n')}\n`
+export function toMarkdownReport({ title, lead, blocks, signature, seal }: ReportDocument): string {
+  const told = [`# ${title}`, lead, ...blocks.flatMap(render), `<!-- ${signature} -->`, `<!-- ${PLACE} -->`]
+  return sealed(`${told.join('\n\n')}\n`, seal)
 }
 
 function render(block: Block): string[] {
@@ -25,7 +26,9 @@ function render(block: Block): string[] {
     case 'story':
       return [[`**${block.title}** ${block.note}`.trimEnd(), ...steps(block)].join('\n')]
     case 'finding':
-      return [`- **${block.severity}: ${block.title}**: ${block.text} *${block.reason}*`]
+      return [
+        `- **${block.severity}: ${block.title}**: ${block.text} *${block.reason}*${block.remedy === '' ? '' : ` ${block.remedy}`}`,
+      ]
     case 'lines':
       return [block.labels.map((label) => `${label}: ______________________________`).join('\n\n')]
   }

@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { resolveBreaker } from '../../core/breaker-options.ts'
 import type { ResolvedBreaker } from '../../core/breaker-options.ts'
 import type { TrippingRule } from '../../../machines/tripping.ts'
-import { lasting, percent, plural } from '../words.ts'
-import { neededProbes } from './consequences.ts'
+import { between, lasting, percent, plural } from '../words.ts'
+import { openPeriod } from '../open-periods.ts'
+import { neededProbes } from './refused.ts'
 
 type Row = readonly [option: string, value: string, meaning: string, isDefault: boolean]
 
@@ -16,7 +17,7 @@ function ruleValue(rule: TrippingRule): string {
     case 'latency':
       return `latency: ${percent(rule.slowRatio)} of ${rule.minCalls} or more calls slower than ${lasting(rule.slowMs)} in ${lasting(rule.windowMs)}`
     case 'custom':
-      return 'code of the user’s own'
+      return 'code of your own'
     default:
       return `${rule.kind}: ${rule.threshold === Infinity ? 'never' : rule.threshold}`
   }
@@ -25,11 +26,11 @@ function ruleValue(rule: TrippingRule): string {
 function ruleMeaning(rule: TrippingRule): string {
   switch (rule.kind) {
     case 'rolling':
-      return `Fewer than ${plural(rule.minCalls, 'call')} in the window say nothing. With a lower share it opens sooner, and more often by mistake.`
+      return `With fewer than ${plural(rule.minCalls, 'call')} in that time the rule is silent. With a lower share it opens sooner, and more often by mistake.`
     case 'latency':
       return `A call slower than ${lasting(rule.slowMs)} counts against the target even if it succeeds.`
     case 'leaky':
-      return 'A failure adds one, a success takes one off.'
+      return 'A failure adds 1, a success takes 1 off, and the count never goes below 0: however many calls went well before, so many failures in a row are enough.'
     case 'consecutive':
       return rule.threshold === Infinity
         ? 'Failures in a row never open it.'
@@ -43,7 +44,7 @@ function backoffRow({ policy }: ResolvedBreaker): Row {
   const { backoff } = policy
   if (backoff === null) return ['cooldownBackoff', 'none', 'Every open period is as long as the first.', true]
   if (typeof backoff === 'function')
-    return ['cooldownBackoff', 'code of the user’s own', 'Outside of this report.', false]
+    return ['cooldownBackoff', 'code of your own', 'Outside of this report.', false]
   const jitter = {
     full: 'anything from nothing to all of it',
     equal: 'between half and all of it',
@@ -70,13 +71,14 @@ function rows(rules: ResolvedBreaker): Row[] {
     `kinds.${kind}`,
     [
       immediateOpen === true ? 'opens at once' : threshold === undefined ? '' : `opens after ${threshold}`,
-      cooldownMs === undefined ? '' : `open for ${lasting(cooldownMs)}`,
+      cooldownMs === undefined ? '' : `open for ${between(openPeriod(policy, 0, kind))}`,
     ]
       .filter((text) => text !== '')
       .join(', '),
     'On top of the rules above, never instead of them.',
     false,
   ])
+  const first = openPeriod(policy, 0)
   const { halfOpenProbes, halfOpenConcurrency, halfOpenVerdict, maxRetryAfterMs, degradedAt } = policy
   return [
     ...tripping,
@@ -84,26 +86,32 @@ function rows(rules: ResolvedBreaker): Row[] {
     [
       'cooldownMs',
       lasting(policy.cooldownMs),
-      'How long calls are refused before somebody tries again.',
+      `How long calls are refused before somebody tries again${first.leastMs === first.mostMs ? '' : `: by chance ${between(first)}`}.`,
       same('cooldownMs'),
     ],
     backoffRow(rules),
     [
       'maxRetryAfterMs',
       lasting(maxRetryAfterMs),
-      'A provider that asks for more patience than this is not believed.',
+      maxRetryAfterMs === 0
+        ? 'A wait that the provider names is ignored.'
+        : 'A wait that the provider names is followed up to this; a longer one is cut to it.',
       same('maxRetryAfterMs'),
     ],
     [
       'halfOpenProbes',
       String(halfOpenProbes),
-      `${plural(halfOpenProbes, 'call')} of real users find out whether the target is back.`,
+      halfOpenProbes === 1
+        ? 'One call of a real user finds out whether the target is back.'
+        : `${halfOpenProbes} calls of real users find out whether the target is back.`,
       same('halfOpenProbes'),
     ],
     [
       'halfOpenConcurrency',
       String(halfOpenConcurrency),
-      `So many of them wait for it at the same time, at most.`,
+      halfOpenConcurrency === 1
+        ? 'One after the other: one user at a time waits for it.'
+        : `${halfOpenConcurrency} of them at a time, at most, wait for it.`,
       halfOpenConcurrency === halfOpenProbes,
     ],
     [
@@ -123,14 +131,14 @@ function rows(rules: ResolvedBreaker): Row[] {
     [
       'probeLeaseMs',
       lasting(probeLeaseMs),
-      'A probe that is silent for longer counts as failed, so that a lost one cannot block the trial.',
+      'A probe that is silent for longer counts as failed, so that a lost one cannot block the trial. Each attempt of a probe, and each part of an answer that streams, begins this time anew: with its retries a probe may take longer.',
       leaseIsDefault,
     ],
     [
       'degradation',
       degradedAt === null ? 'off' : `from ${percent(degradedAt)}`,
       degradedAt === null
-        ? 'Nothing is said before it opens.'
+        ? 'There is no warning before it opens.'
         : 'From this share of the threshold on it is reported, and load balancing prefers others.',
       degradedAt === null,
     ],

@@ -12,13 +12,13 @@ export function protection(audited: Audited, policies: readonly NamedPolicy[]): 
   const { deadlineMs, whenAllOpen, retryBudget, alerts, journal } = audited
   const allOpen = {
     fail: 'the call fails at once and is told when to come back',
-    'last-resort': 'the one that opens first next is asked all the same, once',
+    'last-resort': 'the one whose open period ends first is asked all the same, once',
     wait: `the call waits for one of them, ${whenAllOpen.kind === 'wait' ? lasting(whenAllOpen.waitMs) : ''} at most`,
   }[whenAllOpen.kind]
   const budget =
     retryBudget === false
       ? 'Retries are without budget.'
-      : `Retries of all calls together draw on one budget: ${plural(retryBudget.capacity ?? 10, 'retry', 'retries')} can be saved up, every call adds ${retryBudget.perCall}.`
+      : `Retries of all calls together draw on one budget: ${plural(retryBudget.capacity ?? 10, 'retry', 'retries')} can be saved up, ${earned(retryBudget.perCall ?? 0.2)}.`
   const told = (alerts ?? []).map(({ on }) => on.join(', '))
   return [
     { kind: 'heading', level: 2, id: 'protected', text: 'What is protected' },
@@ -54,7 +54,7 @@ export function protection(audited: Audited, policies: readonly NamedPolicy[]): 
           ? []
           : [
               alerts.length === 0
-                ? 'No alert is sent to anybody.'
+                ? 'No alert is sent to anybody, whatever happens.'
                 : `Alerts are sent for: ${told.join('; ')}.`,
             ]),
         ...(journal === undefined
@@ -63,6 +63,14 @@ export function protection(audited: Audited, policies: readonly NamedPolicy[]): 
       ],
     },
   ]
+}
+
+/** `every 5 calls earn one`. */
+function earned(perCall: number): string {
+  if (perCall === 0) return 'and no call earns another'
+  const calls = Math.round(10 / perCall) / 10
+  if (calls === 1) return 'every call earns one'
+  return calls > 1 ? `every ${calls} calls earn one` : `every call earns ${Math.round(perCall * 10) / 10}`
 }
 
 function chainText({ name, targets, strategy, fallbacks }: AuditedGroup): string {

@@ -95,7 +95,8 @@ const SIMPLIFICATIONS: readonly ((visit: Visit) => Visit)[] = [
   (visit) => ({ ...visit, ms: 0 }),
   ({ retryAfterMs: _wait, ...visit }) => visit,
   (visit) => (visit.outcome === 'failure' ? { ...visit, failure: 'server_error' } : visit),
-  (visit) => (visit.outcome === 'neutral' ? visit : { ...visit, outcome: 'success' }),
+  // a success has no failure kind and names no wait
+  (visit) => (visit.outcome === 'neutral' ? visit : { at: visit.at, ms: visit.ms, outcome: 'success' }),
 ]
 
 /** All visits at once, else one after the other. */

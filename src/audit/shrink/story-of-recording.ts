@@ -27,7 +27,7 @@ export interface RecordedStory {
  */
 export function storyOf(circuit: RecordedCircuit, at: number, rules: ResolvedBreaker): RecordedStory {
   const recorded = circuit.transitions.length > 0
-  const transitions = recorded ? circuit.transitions : replayedTransitions(circuit, rules)
+  const transitions = transitionsOf(circuit, rules)
   const change = nearest(transitions, at)
   if (change === undefined) {
     throw new ConfigError(`The circuit '${circuit.name}' never changed its state in this recording.`, {
@@ -53,7 +53,12 @@ function nearest<T extends { readonly at: number }>(all: readonly T[], at: numbe
   return all.toSorted((a, b) => Math.abs(a.at - at) - Math.abs(b.at - at))[0]
 }
 
-function replayedTransitions({ rows, name }: RecordedCircuit, rules: ResolvedBreaker): TransitionRow[] {
+/** How a circuit changed: as recorded, else as the rules make it change; without rules nobody knows of any change. */
+export function transitionsOf(
+  { rows, name, transitions: recorded }: RecordedCircuit,
+  rules: ResolvedBreaker | undefined,
+): readonly TransitionRow[] {
+  if (recorded.length > 0 || rules === undefined) return recorded
   const { transitions } = play(new RecordedCalls(rows, 'best'), rules)
   return transitions.map(({ at, from, to, cause }) => ({ circuit: name, at, from, to, why: cause.why }))
 }

@@ -6,20 +6,18 @@ import type { Law } from './law.ts'
 
 /** What people sign. The same rules give the same, on every machine and at any time. */
 export interface Signature {
-  readonly version: 1
+  readonly version: 2
   /** SHA-256 over everything below. */
   readonly hash: string
   readonly law: Law
   /** The rules themselves. */
   readonly facts: Fact
-  /** What else the report was made from. */
-  readonly assumptions: Fact
 }
 
 /** Signs rules. Code of the user's own is outside: it is named in the facts, not read. */
-export function sign(subject: Audited, assumptions: Fact = {}): Signature {
+export function sign(subject: Audited): Signature {
   const facts = factsOf(subject)
-  const signed = { version: 1, law: exploredLaw().law, facts, assumptions } as const
+  const signed = { version: 2, law: exploredLaw().law, facts } as const
   return { hash: sha256(signed), ...signed }
 }
 
@@ -39,9 +37,7 @@ const NAMES: Readonly<Record<keyof Law, string>> = {
 
 /** Says where rules differ from those that were signed. */
 export function compare(signed: Signature, now: Signature): Comparison {
-  const isWhole =
-    sha256({ version: 1, law: signed.law, facts: signed.facts, assumptions: signed.assumptions }) ===
-    signed.hash
+  const isWhole = sha256({ version: 2, law: signed.law, facts: signed.facts }) === signed.hash
   const parts = Object.keys(NAMES) as (keyof Law)[]
   const found = [
     ...(isWhole ? [] : ['the signature itself: its hash is not that of what it signs']),
@@ -49,7 +45,6 @@ export function compare(signed: Signature, now: Signature): Comparison {
       .filter((part) => signed.law[part] !== now.law[part])
       .map((part) => `${NAMES[part]}: another than was signed`),
     ...differences(signed.facts, now.facts),
-    ...differences(signed.assumptions, now.assumptions, 'assumptions'),
   ]
   return { same: found.length === 0 && signed.hash === now.hash, differences: found }
 }
@@ -66,7 +61,7 @@ export function signatureIn(report: string): Signature | undefined {
   if (base64 === undefined) return undefined
   try {
     const found = JSON.parse(Buffer.from(base64, 'base64').toString('utf8')) as Partial<Signature>
-    return found.version === 1 && typeof found.law === 'object' ? (found as Signature) : undefined
+    return found.version === 2 && typeof found.law === 'object' ? (found as Signature) : undefined
   } catch {
     return undefined
   }

@@ -10,6 +10,8 @@ export class TargetObserved {
   readonly refused = new Float64Array(COLUMNS)
   /** Failed while at least half of its requests failed. */
   wasted = 0
+  /** Calls that it had begun to answer in parts, and broke off. */
+  interrupted = 0
   /** Refused while nothing was wrong with it. */
   refusedHealthy = 0
   /** Calls that it answered, and what they asked for. */
@@ -36,11 +38,15 @@ export class Observed {
   readonly targets: readonly TargetObserved[]
   readonly calls = new Float64Array(COLUMNS)
   readonly unanswered = new Float64Array(COLUMNS)
+  /** Begun to be answered in parts, and broken off. */
+  readonly interrupted = new Float64Array(COLUMNS)
   /** Answered by another target than the first. */
   readonly fallback = new Float64Array(COLUMNS)
   readonly latencySum = new Float64Array(COLUMNS)
   /** Of every call, in ms. */
   readonly latencies = new NumberList()
+  /** Until the first part of every answer that came in parts, in ms. */
+  readonly firstParts = new NumberList()
 
   constructor(names: readonly string[], fromAt: number, toAt: number) {
     this.fromAt = fromAt
@@ -57,10 +63,12 @@ export class Observed {
     return this.targets.find((target) => target.name === name)!
   }
 
-  ended(startedAt: number, durationMs: number, answeredBy: number): void {
+  /** `answeredBy` = the place of the target; −1 = nobody. */
+  ended(startedAt: number, durationMs: number, answeredBy: number, interrupted = false): void {
     const column = this.column(startedAt)
     this.calls[column]!++
-    if (answeredBy < 0) this.unanswered[column]!++
+    if (interrupted) this.interrupted[column]!++
+    else if (answeredBy < 0) this.unanswered[column]!++
     if (answeredBy > 0) this.fallback[column]!++
     this.latencySum[column]! += durationMs
     this.latencies.push(durationMs)

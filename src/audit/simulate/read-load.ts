@@ -1,11 +1,10 @@
 import { didYouMean } from '../../core/validate.ts'
 import { namesOf } from '../../testing/scenario/call-shape.ts'
-import type { ScriptEntry } from '../../testing/scenario/scenario.ts'
 import * as is from '../../testing/scenario/shape.ts'
 import type { Check } from '../../testing/scenario/shape.ts'
 import { YamlSource } from '../../testing/scenario/yaml-source.ts'
 import type { Price } from '../replay/numbers.ts'
-import type { Fault, LatencyModel, Load, Provider, TrafficModel } from './load.ts'
+import type { Answer, Fault, LatencyModel, Load, Provider, TrafficModel } from './load.ts'
 import { parseSpan } from './span.ts'
 
 type Bag = Readonly<Record<string, unknown>>
@@ -35,14 +34,20 @@ const number =
   }
 const share = number(0, 1)
 
-const answer = is.fields({
-  status: is.errorStatus,
-  headers: is.map(is.code),
-  body: is.anything,
-  error: is.text,
-  hang: is.yes,
-  empty: is.yes,
-})
+const ANSWERS = ['status', 'error', 'hang', 'empty', 'cut', 'stall']
+
+const answer: Check = (value, path, source) => {
+  const known = {
+    status: is.errorStatus,
+    error: is.text,
+    hang: is.yes,
+    empty: is.yes,
+    cut: share,
+    stall: share,
+  }
+  is.fields({ ...known, headers: is.map(is.code), body: is.anything })(value, path, source)
+  is.onlyOne(value, ANSWERS, path, source)
+}
 
 const latency: Check = (value, path, source) => {
   if (!is.isBag(value)) return span(value, path, source)
@@ -53,8 +58,18 @@ const latency: Check = (value, path, source) => {
 
 const price = is.fields({ input: number(0), output: number(0) }, ['input', 'output'])
 
+const some: Check = (value, path, source) => {
+  if (!Number.isSafeInteger(value) || (value as number) < 1)
+    source.fault(
+      path,
+      `This is ${JSON.stringify(value) ?? 'missing'}.`,
+      'It must be a whole number of at least 1.',
+    )
+}
+
 const provider = is.fields({
   latency,
+  stream: is.fields({ parts: some, every: span }),
   failures: share,
   failure: answer,
   failureLatency: span,
@@ -76,6 +91,7 @@ const load = is.fields(
       daily: is.fields({ low: share, peakAt: span }, ['low']),
       bursts: is.list(is.fields({ at: span, for: span, rate: number(0) }, ['at', 'for', 'rate'])),
       trace: is.text,
+      stream: is.flag,
       tokens: is.fields({ input: number(0), output: number(0) }),
     }),
     switchgear: is.map(is.anything),
@@ -96,6 +112,7 @@ export function readLoad(text: string, file: string, sources: LoadSources): Load
   const raw = source.value as Bag
   const switchgear = sources.switchgear ?? raw['switchgear']
   const names = checkTargets(switchgear, raw, source)
+  if ((raw['traffic'] as Bag)['stream'] !== true) checkNoStreams(raw, source)
   source.throwFaults()
   const providers = (raw['providers'] ?? {}) as Readonly<Record<string, Bag>>
   return {
@@ -128,6 +145,23 @@ function checkTargets(switchgear: unknown, raw: Bag, source: YamlSource): readon
   return names
 }
 
+/** What only streams can do is a mistake where nobody reads one. */
+function checkNoStreams(raw: Bag, source: YamlSource): void {
+  const refuse = (bag: unknown, keys: readonly string[], path: readonly (string | number)[]) => {
+    for (const key of keys) {
+      if (is.isBag(bag) && key in bag)
+        source.fault([...path, key], 'Nobody reads a stream.', 'Give traffic: {stream: true}.')
+    }
+  }
+  for (const [name, provider] of Object.entries((raw['providers'] ?? {}) as Readonly<Record<string, Bag>>)) {
+    const path = ['providers', name]
+    refuse(provider, ['stream'], path)
+    refuse(provider['failure'], ['cut', 'stall'], [...path, 'failure'])
+    const faults = (provider['faults'] ?? []) as readonly Bag[]
+    faults.forEach((fault, i) => refuse(fault['answer'], ['cut', 'stall'], [...path, 'faults', i, 'answer']))
+  }
+}
+
 const spanOf = (value: unknown, standard = 0): number => parseSpan(value) ?? standard
 
 function trafficOf(raw: Bag, sources: LoadSources): TrafficModel {
@@ -140,6 +174,7 @@ function trafficOf(raw: Bag, sources: LoadSources): TrafficModel {
     daily: shape && { low: shape.low, peakAt: spanOf(shape.peakAt, 14 * 3_600_000) },
     bursts: (bursts as Bag[]).map((burst) => ({ ...periodOf(burst), rate: burst['rate'] as number })),
     trace: trace === undefined ? undefined : sources.trace(trace as string),
+    stream: raw['stream'] === true,
     tokens: { input, output },
   }
 }
@@ -149,13 +184,15 @@ function periodOf(raw: Bag): { readonly fromAt: number; readonly toAt: number } 
   return { fromAt, toAt: fromAt + spanOf(raw['for']) }
 }
 
-const UNAVAILABLE: ScriptEntry = { status: 503, body: { error: { message: 'unavailable' } } }
+const UNAVAILABLE: Answer = { status: 503, body: { error: { message: 'unavailable' } } }
 
 function providerOf(raw: Bag): Provider {
-  const failure = (raw['failure'] as ScriptEntry | undefined) ?? UNAVAILABLE
+  const failure = (raw['failure'] as Answer | undefined) ?? UNAVAILABLE
   const failureMs = spanOf(raw['failureLatency'], 200)
+  const { parts = 10, every } = (raw['stream'] ?? {}) as { readonly parts?: number; readonly every?: unknown }
   return {
     latency: latencyOf(raw['latency'] ?? 500),
+    stream: { parts, everyMs: parseSpan(every) },
     failures: (raw['failures'] as number | undefined) ?? 0,
     failure,
     failureMs,
@@ -164,11 +201,11 @@ function providerOf(raw: Bag): Provider {
   }
 }
 
-function faultOf(raw: Bag, failure: ScriptEntry, failureMs: number): Fault {
+function faultOf(raw: Bag, failure: Answer, failureMs: number): Fault {
   const slow = (raw['slow'] as number | undefined) ?? 1
   // who only writes that it is slow means that nothing fails
   const ratio = (raw['ratio'] as number | undefined) ?? ('slow' in raw && !('answer' in raw) ? 0 : 1)
-  const answer = (raw['answer'] as ScriptEntry | undefined) ?? failure
+  const answer = (raw['answer'] as Answer | undefined) ?? failure
   return { ...periodOf(raw), ratio, answer, latencyMs: spanOf(raw['latency'], failureMs), slow }
 }
 

@@ -1,7 +1,7 @@
 import { numberInWords } from '../replay/number-words.ts'
 import { htmlTable, list, page, paragraph, section, stateKey } from '../timeline/page.ts'
 import { spansOf } from '../timeline/spans.ts'
-import { timelineSvg } from '../timeline/timeline-svg.ts'
+import { COLUMNS, timelineSvg } from '../timeline/timeline-svg.ts'
 import type { Graph } from '../timeline/timeline-svg.ts'
 import { lasting } from '../words.ts'
 import { cell, faultInWords, outcome, targetRows } from './simulate-text.ts'
@@ -26,24 +26,36 @@ export function simulationHtml(report: SimulationReport): string {
 
 function pictureOf(report: SimulationReport): string {
   const { observed, faults, playedMs } = report
-  const { fromAt, toAt } = observed
+  const { fromAt } = observed
+  const wholeMs = observed.toAt - fromAt
+  const columnMs = wholeMs / COLUMNS
+  // of what was stopped early there are the columns to see that are full
+  const columns = Math.min(COLUMNS, Math.max(1, Math.floor((playedMs * COLUMNS) / wholeMs)))
+  const toAt = fromAt + columns * columnMs
   return timelineSvg({
     title: report.name,
     description: [...outcome(report), ...faults.map(faultInWords)].join(' '),
     fromAt,
     toAt,
-    marks: faults.map(({ target, fault }) => ({ ...fault, name: target })),
+    marks: faults.filter(({ reached }) => reached).map(({ target, fault }) => ({ ...fault, name: target })),
     bands: observed.targets.map(({ name, changes }) => ({
       name,
       spans: spansOf(changes, fromAt, Math.min(toAt, Math.max(1, playedMs))),
     })),
-    graphs: graphsOf(report),
+    graphs: graphsOf(report, columnMs).map((graph) => ({
+      ...graph,
+      lines: graph.lines.map((line) => ({ ...line, shares: stretched(line.shares, columns) })),
+    })),
     timeInWords: (at) => (at === 0 ? '0' : lasting(Math.round(at))),
   })
 }
 
-function graphsOf({ observed }: SimulationReport): Graph[] {
-  const { calls, unanswered, fallback, latencySum, targets } = observed
+/** The first so many columns over the whole width. */
+const stretched = (shares: readonly number[], columns: number) =>
+  shares.map((_, i) => shares[Math.floor((i * columns) / shares.length)]!)
+
+function graphsOf({ observed }: SimulationReport, columnMs: number): Graph[] {
+  const { calls, unanswered, interrupted, fallback, latencySum, targets } = observed
   const share = (part: Float64Array, of: Float64Array) =>
     Array.from(part, (count, i) => count / Math.max(1, of[i]!))
   const most = Math.max(1, ...calls)
@@ -52,8 +64,14 @@ function graphsOf({ observed }: SimulationReport): Graph[] {
   return [
     {
       name: 'calls',
-      top: `${numberInWords(most, 'calls')}`,
-      lines: [{ name: 'per column', tone: 'faint', shares: Array.from(calls, (count) => count / most) }],
+      top: numberInWords(most, 'calls'),
+      lines: [
+        {
+          name: `in ${lasting(columnMs)} each`,
+          tone: 'faint',
+          shares: Array.from(calls, (count) => count / most),
+        },
+      ],
     },
     {
       name: 'answers',
@@ -61,6 +79,9 @@ function graphsOf({ observed }: SimulationReport): Graph[] {
       lines: [
         { name: 'by a fallback', tone: 'accent', shares: share(fallback, calls) },
         { name: 'none at all', tone: 'bad', shares: share(unanswered, calls) },
+        ...(observed.firstParts.length === 0
+          ? []
+          : [{ name: 'broken half way', tone: 'watch', shares: share(interrupted, calls) } as const]),
       ],
     },
     {

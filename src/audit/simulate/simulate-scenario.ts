@@ -1,3 +1,4 @@
+import { isSwitchgearError } from '../../core/errors.ts'
 import type { JournalEntry } from '../../core/journal.ts'
 import { BreakerStage } from '../../testing/scenario/breaker-steps.ts'
 import { CallStage } from '../../testing/scenario/call-stage.ts'
@@ -37,29 +38,59 @@ function breakerStory(scenario: BreakerScenario): Story {
   const entries: JournalEntry[] = []
   const breaker = { ...scenario.breaker, journal: { append: (entry: JournalEntry) => entries.push(entry) } }
   const stage = new BreakerStage({ ...scenario, breaker })
-  const seen: {
-    readonly at: number
-    readonly verb: 'sent' | 'refused' | 'failed'
-    readonly times: number
-  }[] = []
-  for (const step of scenario.steps) {
-    stage.do(step)
-    const at = stage.clock.now()
-    const times = step.calls?.times ?? 1
-    if (step.admit !== undefined || step.calls !== undefined) seen.push({ at, verb: 'sent', times })
-    if (step.reject !== undefined) seen.push({ at, verb: 'refused', times })
-    if (step.fail !== undefined || step.calls?.outcome === 'fail') seen.push({ at, verb: 'failed', times })
-  }
+  const calls = callsOf(scenario, stage)
   const endAt = withMargin(stage.clock.now())
   const observed = new Observed(['breaker'], 0, endAt)
   const target = observed.targets[0]!
-  for (const { at, verb, times } of seen) target[verb][observed.column(at)]! += times
+  for (const { at, tookMs = stage.clock.now() - at, end } of calls) {
+    observed.ended(at, tookMs, end === 'answered' ? 0 : -1)
+    target[end === 'refused' ? 'refused' : 'sent'][observed.column(at)]!++
+    if (end === 'answered') target.answered++
+    if (end === 'failed') target.failed[observed.column(at + tookMs)]!++
+  }
   noteChanges(observed, entries, () => ['breaker'])
   return {
     observed,
     endAt,
     premise: `A scenario of ${plural(scenario.steps.length, 'step')} for one breaker.`,
   }
+}
+
+/** A call of a breaker scenario. */
+interface BreakerCall {
+  readonly at: number
+  /** undefined = it was under way at the end. */
+  tookMs?: number
+  end: 'answered' | 'failed' | 'refused' | 'nothing'
+}
+
+const ENDS = { succeed: 'answered', fail: 'failed', ignore: 'nothing', cancel: 'nothing' } as const
+
+/** Plays the steps; every permit that is asked for is a call. */
+function callsOf({ steps }: BreakerScenario, stage: BreakerStage): BreakerCall[] {
+  const calls: BreakerCall[] = []
+  const running = new Map<string, BreakerCall>()
+  for (const step of steps) {
+    const unmet = stage.do(step)
+    const at = stage.clock.now()
+    if (step.admit !== undefined) {
+      const call: BreakerCall = { at, end: unmet === undefined ? 'nothing' : 'refused' }
+      calls.push(call)
+      running.set(step.admit, call)
+    }
+    if (step.reject !== undefined) calls.push({ at, tookMs: 0, end: 'refused' })
+    for (let i = 0; i < (step.calls?.times ?? 0); i++)
+      calls.push({ at, tookMs: step.calls!.latencyMs ?? 0, end: ENDS[step.calls!.outcome] })
+    for (const verb of ['succeed', 'fail', 'ignore', 'cancel'] as const) {
+      const name = step[verb]
+      const call = name === undefined ? undefined : running.get(name)
+      if (call === undefined) continue
+      call.tookMs = step.latencyMs ?? at - call.at
+      call.end = ENDS[verb]
+      running.delete(name!)
+    }
+  }
+  return calls
 }
 
 async function callStory(scenario: CallScenario): Promise<Story> {
@@ -102,7 +133,10 @@ async function callStory(scenario: CallScenario): Promise<Story> {
 
 function ended(observed: Observed, record: CallRecord, place: number, asked: readonly string[]): void {
   const { startedAt, endedAt = startedAt, failed } = record
-  observed.ended(startedAt, endedAt - startedAt, failed === undefined ? place : -1)
+  const error = failed?.error
+  const interrupted = isSwitchgearError(error) && error.code === 'ERR_STREAM_INTERRUPTED'
+  observed.ended(startedAt, endedAt - startedAt, failed === undefined ? place : -1, interrupted)
+  if (interrupted) observed.targets[place]!.interrupted++
   const last = failed === undefined ? asked.slice(0, -1) : asked
   for (const name of last) observed.of(name).failed[observed.column(startedAt)]!++
   if (failed === undefined && place >= 0) observed.targets[place]!.answered++

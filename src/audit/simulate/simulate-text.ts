@@ -1,20 +1,21 @@
 import { countInWords, numberInWords } from '../replay/number-words.ts'
-import type { NumberUnit } from '../replay/numbers.ts'
+import type { NumberUnit, ShownNumber } from '../replay/numbers.ts'
 import { textTable } from '../replay/text-table.ts'
 import { lasting, percent } from '../words.ts'
-import type { Fault } from './load.ts'
-import type { FaultReport, SimulationReport, TargetReport } from './simulation-report.ts'
+import type { Answer, Fault } from './load.ts'
+import type { FaultReport, Percentiles, SimulationReport, TargetReport } from './simulation-report.ts'
 
 /** The numbers of a target, in the order in which they are shown. */
-export const targetRows: readonly {
-  readonly key: keyof TargetReport
-  readonly label: string
-  readonly unit: NumberUnit
-  readonly means: string
-}[] = [
+export const targetRows: readonly ShownNumber<keyof TargetReport>[] = [
   { key: 'answered', label: 'calls answered', unit: 'calls', means: 'by this target' },
   { key: 'sent', label: 'requests sent', unit: 'calls', means: 'retries and probes included' },
   { key: 'failed', label: '  … that failed', unit: 'calls', means: 'for whatever reason' },
+  {
+    key: 'interrupted',
+    label: '  … that broke half way',
+    unit: 'calls',
+    means: 'after the first part; then nobody else may answer',
+  },
   {
     key: 'wasted',
     label: '  … wasted on a dead target',
@@ -35,22 +36,31 @@ export const cell = (value: string | number | undefined, unit: NumberUnit): stri
 
 /** What came of the whole, in sentences. */
 export function outcome(report: SimulationReport): string[] {
-  const { calls, unanswered, fallback, latencyMs, cost, playedMs, wantedMs, verdict } = report
+  const { calls, unanswered, interrupted, fallback, latencyMs, firstPartMs, cost, verdict } = report
+  const { playedMs, wantedMs } = report
   const ofCalls = (count: number) => (calls === 0 ? '0 %' : numberInWords(count / calls, 'share'))
+  const broken =
+    firstPartMs === undefined ? '' : `, ${countInWords(interrupted)} with one that broke half way`
   return [
     report.premise,
     ...(playedMs < wantedMs ? [`Stopped after ${lasting(playedMs)} of ${lasting(wantedMs)}.`] : []),
     ...(verdict === undefined
       ? []
       : [verdict === '' ? 'The scenario holds.' : `The scenario does not hold: ${verdict}.`]),
-    `Availability seen by users: ${ofCalls(calls - unanswered)} of ${countInWords(calls)} calls answered, ${ofCalls(fallback)} by a fallback; ${countInWords(unanswered)} without an answer.`,
-    `A call took ${lasting(latencyMs.p50)} (p50), ${lasting(latencyMs.p95)} (p95), ${lasting(latencyMs.p99)} (p99).`,
+    `Availability seen by users: ${ofCalls(calls - unanswered - interrupted)} of ${countInWords(calls)} calls answered, ${ofCalls(fallback)} by a fallback; ${countInWords(unanswered)} without an answer${broken}.`,
+    ...(firstPartMs === undefined ? [] : [`The first part came after ${inPercentiles(firstPartMs)}.`]),
+    `A call took ${inPercentiles(latencyMs)}.`,
     ...(cost === undefined ? [] : [`Cost: ${numberInWords(cost, 'money')}.`]),
   ]
 }
 
+const inPercentiles = ({ p50, p95, p99 }: Percentiles) =>
+  `${lasting(p50)} (p50), ${lasting(p95)} (p95), ${lasting(p99)} (p99)`
+
 /** A fault, and how it went, in a sentence. */
-export function faultInWords({ target, fault, detectMs, recoverMs }: FaultReport): string {
+export function faultInWords({ target, fault, reached, detectMs, recoverMs }: FaultReport): string {
+  const what = `${target}, ${lasting(fault.fromAt)} to ${lasting(fault.toAt)}, ${whatFails(fault)}`
+  if (!reached) return `${what}: the end came before it.`
   const noticed =
     detectMs === null
       ? 'its circuit did not open'
@@ -63,21 +73,28 @@ export function faultInWords({ target, fault, detectMs, recoverMs }: FaultReport
       : recoverMs === 0
         ? ''
         : `, and was closed again ${lasting(recoverMs)} after the end`
-  return `${target}, ${lasting(fault.fromAt)} to ${lasting(fault.toAt)}, ${what(fault)}: ${noticed}${back}.`
+  return `${what}: ${noticed}${back}.`
 }
 
-function what({ ratio, answer, slow }: Fault): string {
-  const how =
-    answer.hang === true
-      ? 'hang'
-      : answer.empty === true
-        ? 'come back empty'
-        : `fail with ${answer.status ?? answer.error ?? 'an error'}`
+function whatFails({ ratio, answer, slow }: Fault): string {
   const failing =
-    ratio === 0 ? [] : [`${ratio === 1 ? 'all requests' : `${percent(ratio)} of the requests`} ${how}`]
+    ratio === 0
+      ? []
+      : [`${ratio === 1 ? 'all requests' : `${percent(ratio)} of the requests`} ${howItFails(answer)}`]
   const slower = slow === 1 ? [] : [`answers take ${slow} times as long`]
   return [...failing, ...slower].join(', ') || 'nothing fails'
 }
+
+function howItFails({ hang, empty, cut, stall, status, error }: Answer): string {
+  if (hang === true) return 'hang'
+  if (empty === true) return 'come back empty'
+  if (cut !== undefined) return `are cut off ${where(cut)}`
+  if (stall !== undefined) return `stand still ${where(stall)}`
+  return `fail with ${status ?? error ?? 'an error'}`
+}
+
+const where = (share: number) =>
+  share === 0 ? 'before their first part' : `after ${percent(share)} of their parts`
 
 /** The report for a terminal. */
 export function simulationText(report: SimulationReport): string {

@@ -9,6 +9,8 @@ export interface TargetReport {
   readonly name: string
   readonly sent: number
   readonly failed: number
+  /** Streams that broke after their first part; undefined = nobody read one. */
+  readonly interrupted: number | undefined
   readonly refused: number
   readonly refusedHealthy: number
   readonly wasted: number
@@ -25,10 +27,18 @@ export interface TargetReport {
 export interface FaultReport {
   readonly target: string
   readonly fault: Fault
+  /** False = the end came before it. */
+  readonly reached: boolean
   /** From its start until the circuit was open; null = it never was. */
   readonly detectMs: number | null
   /** From its end until the circuit was closed; null = not by the end. */
   readonly recoverMs: number | null
+}
+
+export interface Percentiles {
+  readonly p50: number
+  readonly p95: number
+  readonly p99: number
 }
 
 /** What came of a simulation. */
@@ -41,8 +51,12 @@ export interface SimulationReport {
   readonly wantedMs: number
   readonly calls: number
   readonly unanswered: number
+  /** Begun to be answered in parts, and broken off. */
+  readonly interrupted: number
   readonly fallback: number
-  readonly latencyMs: { readonly p50: number; readonly p95: number; readonly p99: number }
+  readonly latencyMs: Percentiles
+  /** Until the first part of a stream; undefined = nobody read one. */
+  readonly firstPartMs: Percentiles | undefined
   readonly targets: readonly TargetReport[]
   readonly faults: readonly FaultReport[]
   readonly cost: number | undefined
@@ -69,16 +83,20 @@ export function simulationReport({
   verdict,
   ...same
 }: SimulatedBy): SimulationReport {
+  const interrupted = total(observed.interrupted)
+  const streams = interrupted > 0 || observed.firstParts.length > 0
   const targets = observed.targets.map((target) =>
-    targetReport(target, same.playedMs, prices.get(target.name)),
+    targetReport(target, streams, same.playedMs, prices.get(target.name)),
   )
   const costs = targets.flatMap(({ cost }) => cost ?? [])
   return {
     ...same,
     calls: total(observed.calls),
     unanswered: total(observed.unanswered),
+    interrupted,
     fallback: total(observed.fallback),
     latencyMs: percentiles(observed.latencies.all),
+    firstPartMs: streams ? percentiles(observed.firstParts.all) : undefined,
     targets,
     faults: observed.targets.flatMap((target) =>
       (faults.get(target.name) ?? []).map((fault) => faultReport(target, fault, same.playedMs)),
@@ -89,12 +107,18 @@ export function simulationReport({
   }
 }
 
-function targetReport(target: TargetObserved, playedMs: number, price: Price | undefined): TargetReport {
+function targetReport(
+  target: TargetObserved,
+  streams: boolean,
+  playedMs: number,
+  price: Price | undefined,
+): TargetReport {
   const { name, refusedHealthy, wasted, answered, probes, changes, input, output } = target
   return {
     name,
     sent: total(target.sent),
     failed: total(target.failed),
+    interrupted: streams ? target.interrupted : undefined,
     refused: total(target.refused),
     refusedHealthy,
     wasted,
@@ -106,7 +130,7 @@ function targetReport(target: TargetObserved, playedMs: number, price: Price | u
   }
 }
 
-function percentiles(latencies: Float64Array): SimulationReport['latencyMs'] {
+function percentiles(latencies: Float64Array): Percentiles {
   const sorted = latencies.slice().sort()
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) }
@@ -124,6 +148,7 @@ function faultReport({ name, changes }: TargetObserved, fault: Fault, playedMs: 
   return {
     target: name,
     fault,
+    reached: fault.fromAt < playedMs,
     detectMs: opened === undefined ? null : opened - fault.fromAt,
     recoverMs: closed === undefined ? null : closed - fault.toAt,
   }

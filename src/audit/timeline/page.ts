@@ -14,33 +14,45 @@ table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nu
 th, td { padding: .35rem .6rem; border-bottom: 1px solid var(--rim); text-align: right; vertical-align: top; }
 th:first-child, td:first-child { text-align: left; } td small, th small { display: block; font-weight: normal; }
 td small { white-space: nowrap; } td.best { font-weight: 650; } .scroll { overflow-x: auto; }
-svg { width: 100%; height: auto; display: block; margin: .5rem 0; font: 11px system-ui, sans-serif; }
+section, details { overflow-x: auto; }
+svg { width: 100%; min-width: 44rem; height: auto; display: block; margin: .5rem 0; font: 11px system-ui, sans-serif; }
 svg text { fill: var(--ink); } svg .tick, svg .mark-name { fill: var(--faint); font-size: 10px; }
 svg .closed { fill: var(--good-soft); } svg .degraded { fill: var(--watch); opacity: .35; }
 svg .half-open { fill: var(--watch); } svg .open { fill: var(--bad); }
 svg .mark { fill: var(--mark); opacity: .55; } svg .axis { fill: none; stroke: var(--rim); }
 svg path.line { fill-opacity: .25; stroke-width: 1; } svg tspan { font-size: 10px; }
 svg path.bad { fill: var(--bad); stroke: var(--bad); } svg path.accent { fill: var(--accent); stroke: var(--accent); }
+svg path.watch { fill: var(--watch); stroke: var(--watch); } svg tspan.watch { fill: var(--watch); }
 svg path.good { fill: var(--good); stroke: var(--good); } svg path.faint { fill: var(--faint); stroke: var(--faint); }
 svg tspan.bad { fill: var(--bad); } svg tspan.accent { fill: var(--accent); } svg tspan.good { fill: var(--good); }
 svg tspan.faint { fill: var(--faint); } svg .dot { fill: var(--faint); } svg .dot.front { fill: var(--good); }
 svg .impact-0, svg .impact-4 { fill: var(--faint); } svg .impact-1 { fill: var(--watch); }
-svg .impact-2, svg .impact-3 { fill: var(--bad); } svg .refused { fill: var(--bad); }
+svg .impact-2, svg .impact-3 { fill: var(--bad); } svg .refused { fill: var(--accent); }
 details { border: 1px solid var(--rim); border-radius: 6px; padding: .3rem .8rem; margin: .4rem 0; background: var(--room); }
-summary { cursor: pointer; } .key { display: inline-block; width: .8em; height: .8em; border-radius: 2px; }
-.key.closed { background: var(--good-soft); } .key.half-open { background: var(--watch); } .key.open { background: var(--bad); }
+pre { white-space: pre-wrap; } summary { cursor: pointer; } .key { print-color-adjust: exact; display: inline-block; width: .8em; height: .8em; border-radius: 2px; }
+.key.closed { background: var(--good-soft); } .key.degraded { background: color-mix(in srgb, var(--watch) 35%, var(--good-soft)); } .key.half-open { background: var(--watch); } .key.open { background: var(--bad); }
 .key.mark { background: var(--mark); }
-@media print { :root { color-scheme: light; } details { break-inside: avoid; } }`
+@media print { :root { color-scheme: light; } @page { margin: 14mm; } body { margin: 0; padding: 0; font-size: 10pt; } section, details { overflow: visible; } svg { min-width: 0; } details, svg, tr, pre { break-inside: avoid; } h2, h2 + p, p:has(+ svg), p:has(+ .scroll) { break-after: avoid; } details::details-content { content-visibility: visible; } .on-screen { display: none; } p { break-inside: avoid; orphans: 3; } .scroll { overflow: visible; } table { font-size: 8pt; } th:first-child { min-width: 9rem; } th, td { padding: .2rem .35rem; } td small { font-size: 6.5pt; } }`
 
-/** A page of its own: no script, nothing from elsewhere. */
-export function page(title: string, sections: readonly string[]): string {
+/** What stands at the foot of every printed page. */
+const footOf = (words: string) =>
+  words === ''
+    ? ''
+    : `\n@page { @bottom-left { content: '${words.replaceAll(/[^\p{L}\p{N} .,:·–-]/gu, ' ')}'; font: 8pt system-ui, sans-serif; } @bottom-right { content: counter(page) ' / ' counter(pages); font: 8pt system-ui, sans-serif; } }`
+
+/**
+ * A page of its own: no script, nothing from elsewhere.
+ *
+ * @param foot what stands at the foot of every printed page. Default: the title.
+ */
+export function page(title: string, sections: readonly string[], foot = title): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${text(title)}</title>
-<style>${STYLE}
+<style>${STYLE}${footOf(foot)}
 </style>
 </head>
 <body>
@@ -63,6 +75,7 @@ export const section = (title: string, ...parts: readonly string[]): string =>
 export function stateKey(mark?: string): string {
   const colours: readonly (readonly [string, string])[] = [
     ['closed', 'closed, calls flow'],
+    ['degraded', 'degraded, calls flow'],
     ['half-open', 'half-open, probes only'],
     ['open', 'open, calls refused'],
     ...(mark === undefined ? [] : [['mark', mark] as const]),

@@ -1,4 +1,5 @@
 import { escapeHtml as text } from './escape.ts'
+import { inRoom, widthOf } from './fitting.ts'
 import { sharesOf } from './spans.ts'
 import type { StateSpan } from './spans.ts'
 
@@ -11,7 +12,7 @@ export interface Band {
 /** Shares from 0 to 1, one a column. */
 export interface Line {
   readonly name: string
-  readonly tone: 'bad' | 'accent' | 'faint' | 'good'
+  readonly tone: 'bad' | 'watch' | 'accent' | 'faint' | 'good'
   readonly shares: readonly number[]
 }
 
@@ -46,23 +47,33 @@ export interface Timeline {
 /** Columns that shares are given for. */
 export const COLUMNS = 360
 const COLUMN = 2
-const NAMES = 170
+const NAMES = 190
 const WIDTH = NAMES + COLUMNS * COLUMN + 10
 const BAND = 18
 const GRAPH = 56
 const GAP = 8
 const TICKS = 6
+// sizes of letters, as the page has them
+const NAME = 11
+const SMALL = 10
+const MARK_ROW = 12
+const MARK_ROWS = 3
 
 /** A picture of a stretch of time: state bands, graphs, and what is pointed out behind them. */
 export function timelineSvg(timeline: Timeline): string {
   const { title, description, bands, graphs } = timeline
-  const top = 20
+  const labels = labelsOf(timeline)
+  const top = 8 + MARK_ROW * Math.max(1, ...labels.map(({ row }) => row + 1))
   const graphsTop = top + bands.length * (BAND + GAP)
   const bottom = graphsTop + graphs.length * (GRAPH + GAP)
   return [
     `<svg viewBox="0 0 ${WIDTH} ${bottom + 20}" role="img" class="timeline">`,
     `<title>${text(title)}</title><desc>${text(description)}</desc>`,
     ...timeline.marks.map((mark) => markOf(mark, timeline, bottom)),
+    ...labels.map(
+      ({ x, row, name }) =>
+        `<text x="${x}" y="${11 + MARK_ROW * row}" class="mark-name">${text(name)}</text>`,
+    ),
     ...bands.map((band, i) => bandOf(band, timeline, top + i * (BAND + GAP))),
     ...graphs.map((graph, i) => graphOf(graph, graphsTop + i * (GRAPH + GAP))),
     ...ticks(timeline, bottom),
@@ -77,9 +88,22 @@ const round = (value: number) => Math.round(value * 10) / 10
 
 function markOf({ fromAt, toAt, name }: Mark, timeline: Timeline, bottom: number): string {
   const [from, to] = [xOf(fromAt, timeline), xOf(toAt, timeline)]
-  const label =
-    to - from > name.length * 6 ? `<text x="${from + 3}" y="11" class="mark-name">${text(name)}</text>` : ''
-  return `<g><title>${text(name)}</title><rect x="${from}" y="0" width="${round(Math.max(1, to - from))}" height="${bottom}" class="mark"/>${label}</g>`
+  return `<g><title>${text(name)}</title><rect x="${from}" y="0" width="${round(Math.max(1, to - from))}" height="${bottom}" class="mark"/></g>`
+}
+
+/** Where the names of the marks stand: where there is room, in as few rows as can be; what finds none goes without. */
+function labelsOf(timeline: Timeline): { readonly x: number; readonly row: number; readonly name: string }[] {
+  const ends: number[] = []
+  return timeline.marks
+    .toSorted((a, b) => a.fromAt - b.fromAt)
+    .flatMap(({ fromAt, name }) => {
+      const width = widthOf(name, SMALL)
+      const x = round(Math.min(xOf(fromAt, timeline) + 3, WIDTH - width))
+      const row = Array.from({ length: MARK_ROWS }, (_, i) => ends[i] ?? 0).findIndex((end) => end <= x)
+      if (row === -1 || x < NAMES) return []
+      ends[row] = x + width + 6
+      return [{ x, row, name }]
+    })
 }
 
 function bandOf({ name, spans }: Band, { fromAt, toAt }: Timeline, y: number): string {
@@ -98,28 +122,32 @@ function bandOf({ name, spans }: Band, { fromAt, toAt }: Timeline, y: number): s
 
 function graphOf({ name, top, lines }: Graph, y: number): string {
   const legend = lines.map(
-    ({ name, tone }, i) => `<tspan x="4" dy="${i === 0 ? 14 : 12}" class="${tone}">${text(name)}</tspan>`,
+    ({ name, tone }, i) =>
+      `<tspan x="4" dy="${i === 0 ? 14 : 12}" class="${tone}">${inRoom(name, SMALL, NAMES - 12)}</tspan>`,
   )
   return [
-    `<text x="4" y="${y + 12}" class="name">${text(name)}${legend.join('')}</text>`,
+    `<text x="4" y="${y + 12}" class="name">${inRoom(name, NAME, NAMES - 16 - widthOf(top, SMALL))}${legend.join('')}</text>`,
     `<path d="M${NAMES} ${y}V${y + GRAPH}H${NAMES + COLUMNS * COLUMN}" class="axis"/>`,
     `<text x="${NAMES - 4}" y="${y + 10}" text-anchor="end" class="tick">${text(top)}</text>`,
     ...lines.map(({ shares, tone }) => area(shares, y, GRAPH, `line ${tone}`)),
   ].join('')
 }
 
-const nameOf = (name: string, y: number) => `<text x="4" y="${y + 4}" class="name">${text(name)}</text>`
+const nameOf = (name: string, y: number) =>
+  `<text x="4" y="${y + 4}" class="name">${inRoom(name, NAME, NAMES - 12)}</text>`
 
-/** Steps over the bottom, drawn once for each run of equal columns; nothing where all are 0. */
+/** Steps over the bottom, drawn once for each run of equal columns; nothing where they are 0. */
 function area(shares: readonly number[], y: number, height: number, style: string): string {
-  if (shares.every((share) => share < 0.001)) return ''
-  const level = (share: number) => round(y + height * (1 - Math.min(1, share)))
-  let path = `M${NAMES} ${y + height}V${level(shares[0] ?? 0)}`
-  for (let i = 1; i < shares.length; i++) {
-    const [before, now] = [level(shares[i - 1]!), level(shares[i]!)]
-    if (before !== now) path += `H${NAMES + i * COLUMN}V${now}`
-  }
-  return `<path d="${path}H${NAMES + shares.length * COLUMN}V${y + height}Z" class="${style}"/>`
+  const bottom = y + height
+  const levels = shares.map((share) => round(y + height * (1 - Math.min(1, share))))
+  const steps = [...levels, bottom].map((now, i) => {
+    const [before, x] = [levels[i - 1] ?? bottom, NAMES + i * COLUMN]
+    if (now === before) return ''
+    if (before === bottom) return `M${x} ${bottom}V${now}`
+    return now === bottom ? `H${x}V${bottom}Z` : `H${x}V${now}`
+  })
+  const path = steps.join('')
+  return path === '' ? '' : `<path d="${path}" class="${style}"/>`
 }
 
 function ticks(timeline: Timeline, y: number): string[] {

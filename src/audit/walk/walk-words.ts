@@ -1,4 +1,6 @@
 import type { TrippingRule } from '../../../machines/tripping.ts'
+import { drawCooldown } from '../../../machines/cooldown.ts'
+import { openPeriod } from '../open-periods.ts'
 import { lasting, plural, sentence } from '../words.ts'
 import type { Imagined } from './imagined.ts'
 import { wayTo } from './walk.ts'
@@ -76,13 +78,23 @@ function inWords(step: WalkStep, times: number, before: Imagined): string {
   }
 }
 
+/** That chance drew it, and between what. */
+function drawnBetween({ rules: { policy }, roll, snapshot }: Imagined, ms: number): string {
+  const { reopens, cause } = snapshot.context
+  const { leastMs, mostMs } = openPeriod(policy, reopens, cause.failure)
+  if (leastMs === mostMs || drawCooldown(policy, reopens, roll, cause.failure) !== ms) return ''
+  return ` (by chance, ${lasting(leastMs)} to ${lasting(mostMs)})`
+}
+
 /** What can be seen after a step. */
 function outcome(after: Imagined, before: Imagined): string {
   const { state, retryAfterMs } = after.seen
   const { hold, trial } = after.snapshot.context
   const held = hold === null ? '' : ', and an operator holds it there'
   const wait =
-    state === 'open' && hold === null && retryAfterMs !== null ? ` for ${lasting(retryAfterMs)}` : ''
+    state === 'open' && hold === null && retryAfterMs !== null
+      ? ` for ${lasting(retryAfterMs)}${drawnBetween(after, retryAfterMs)}`
+      : ''
   const same = state === before.seen.state
   if (trial !== null && same) {
     const { succeeded, failed, permits } = trial

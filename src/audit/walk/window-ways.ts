@@ -1,12 +1,14 @@
 import type { TrippingRule } from '../../../machines/tripping.ts'
 import { Imagined } from './imagined.ts'
 import type { WalkRules } from './circuit-fields.ts'
-import type { Ending } from './walk-step.ts'
+import type { Ending, WalkStep } from './walk-step.ts'
 import type { WalkNode } from './walk.ts'
 
 type Windowed = Extract<TrippingRule, { readonly windowMs: number }>
 
 const MOST_CALLS = 500
+/** As many lengths of a window, and nothing of before is in it. */
+const FORGOTTEN = 1.2
 const GOOD: Ending = { outcome: 'succeed' }
 
 const times = (n: number, ending: Ending): Ending[] => Array.from({ length: Math.max(0, n) }, () => ending)
@@ -27,10 +29,36 @@ function fill(rule: Windowed, inARow: number): { readonly start: Ending[]; reado
   return { start: times(calls - rest.length, GOOD), rest }
 }
 
-function follow(rules: WalkRules, endings: readonly Ending[]): WalkNode | undefined {
+/** Good calls enough for `bad` bad ones to be no matter to any of the windows. */
+const goodBefore = (bad: number, windows: readonly Windowed[]) => {
+  const least = Math.min(
+    ...windows.map((rule) => (rule.kind === 'rolling' ? rule.failureRatio : rule.slowRatio)),
+  )
+  return times(Math.ceil(bad / least), GOOD)
+}
+
+/** Good calls first, that a longer window still knows when the rule's own has forgotten them. */
+function afterGoodCalls(rule: Windowed, inARow: number, windows: readonly Windowed[]): WalkStep[][] {
+  const { start, rest } = fill(rule, inARow)
+  const longer = windows.filter(({ windowMs }) => windowMs > rule.windowMs * FORGOTTEN)
+  if (longer.length === 0) return []
+  const wait = { do: 'wait', ms: Math.ceil(rule.windowMs * FORGOTTEN) } as const
+  return [[...calls(goodBefore(rest.length, longer)), wait, ...calls([...start, ...rest])]]
+}
+
+/** A count without a window is reached where good calls keep every window below its share. */
+function countedBeside(windows: readonly Windowed[]) {
+  return (rule: TrippingRule): WalkStep[][] => {
+    if (!('threshold' in rule) || rule.threshold > MOST_CALLS || windows.length === 0) return []
+    return [calls([...goodBefore(rule.threshold, windows), ...times(rule.threshold, { outcome: 'fail' })])]
+  }
+}
+
+const calls = (endings: readonly Ending[]) => endings.map((ending) => ({ do: 'call', ...ending }) as const)
+
+function follow(rules: WalkRules, steps: readonly WalkStep[]): WalkNode | undefined {
   let node: WalkNode = { circuits: [Imagined.start(rules, 0.5)], from: undefined, step: undefined }
-  for (const ending of endings) {
-    const step = { do: 'call', ...ending } as const
+  for (const step of steps) {
     const next = node.circuits[0]!.after(step)
     if (next === undefined) return undefined
     node = { circuits: [next], from: node, step }
@@ -43,12 +71,13 @@ export function windowWays(rules: WalkRules): WalkNode[] {
   const all = rules.policy.rules
   const inARow = Math.min(Infinity, ...all.flatMap((rule) => ('threshold' in rule ? [rule.threshold] : [])))
   const windows = all.filter((rule): rule is Windowed => 'windowMs' in rule && rule.minCalls <= MOST_CALLS)
-  return windows.flatMap((rule) => {
+  const filling = windows.flatMap((rule) => {
     const { start, rest } = fill(rule, inARow)
-    const ways = [
-      [...start, ...rest],
-      [...start.slice(1), ...rest, GOOD],
+    return [
+      calls([...start, ...rest]),
+      calls([...start.slice(1), ...rest, GOOD]),
+      ...afterGoodCalls(rule, inARow, windows),
     ]
-    return ways.flatMap((way) => follow(rules, way) ?? [])
   })
+  return [...filling, ...all.flatMap(countedBeside(windows))].flatMap((way) => follow(rules, way) ?? [])
 }
