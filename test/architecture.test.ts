@@ -39,6 +39,7 @@ const ROOMS = [
   ['src/gateway'],
   ['src/audit'],
   ['src/testing', 'src/telemetry', 'src/stores', 'src/adapters'],
+  ['src/yaml'],
   ['src/core'],
   ['src/classify'],
   ['machines'],
@@ -96,7 +97,7 @@ describe('the house', () => {
     expect(files).toContain('machines/breaker.machine.ts')
   })
 
-  it('imports point one way: cli → gateway → (audit → testing, telemetry, stores, adapters) → core → classify → machines', () => {
+  it('imports point one way: cli → gateway → (audit → testing, telemetry, stores, adapters) → yaml → core → classify → machines', () => {
     expect(inside.filter(({ from, to }) => !mayImport(from, to))).toEqual([])
   })
 

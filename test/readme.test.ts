@@ -24,6 +24,7 @@ const COMMANDS: Record<string, (() => Promise<unknown>) | string> = {
   'npm run switchgear check test/scenarios': () =>
     npm('run', 'switchgear', 'check', 'test/scenarios/breaker'),
   'npm run switchgear -- faults --help': () => npm('run', 'switchgear', '--', 'faults', '--help'),
+  'npx vitest run test/testing/conformance': 'is part of this very run',
   'npm run switchgear -- init gateway.yaml': 'test/cli/init.test.ts',
   'npm run switchgear -- validate gateway.yaml': 'test/cli/validate.test.ts',
   'npm run switchgear -- serve --help': () => npm('run', 'switchgear', '--', 'serve', '--help'),

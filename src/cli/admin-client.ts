@@ -1,6 +1,6 @@
 import { systemClock } from '../core/clock.ts'
-import type { CircuitDetail, CircuitsReport, CommandResult } from '../gateway/admin/admin-desk.ts'
-import type { Order } from '../gateway/admin/command.ts'
+import type { CircuitDetail } from '../gateway/admin/admin-desk.ts'
+import type { CircuitsReport, CommandResult, Order } from '../gateway/admin/wire.ts'
 import { cleanWords } from '../gateway/admin/words.ts'
 import { CommandFailed, EXIT } from './connection.ts'
 import type { Connection } from './connection.ts'

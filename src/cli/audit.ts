@@ -1,13 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { Command, Option } from 'commander'
 import type { Finding, LintAssumptions, Severity } from '../audit/lint/finding.ts'
-import { auditedConfig, parseLasting, parseRates } from './audited-config.ts'
+import { auditedConfig, parseLasting, parseRates, parseShare } from './audited-config.ts'
 
 interface AuditOptions {
   readonly out?: string
   readonly format?: 'html' | 'markdown'
   readonly callsPerMinute?: LintAssumptions['callsPerMinute']
   readonly usualRecovery?: number
+  readonly healthyFailures?: number
   readonly verify?: string
   readonly failOn?: Severity
 }
@@ -15,7 +17,9 @@ interface AuditOptions {
 const help = `
 Without a configuration: the presets and the plain default.
 The report is one file that needs no network; it holds no secret: names, hosts, rules and numbers. The same rules give
-the same report, byte for byte.
+the same report, byte for byte. Keys are not needed: a variable that is not set may stand where a key, a token or an
+address of a webhook does.
+What is assumed (calls a minute, usual recovery, healthy failures) is no part of what is signed.
 
 Exit codes: 0 = written, or verified; 1 = --verify found a difference, --fail-on found something, or the configuration
 has faults.
@@ -49,6 +53,11 @@ export function auditCommand(): Command {
       'how long outages usually last, such as 5m (default: 1m)',
       parseLasting,
     )
+    .option(
+      '--healthy-failures <share>',
+      'calls that fail while a provider is healthy, such as 2% (default: 5%)',
+      parseShare,
+    )
     .option('--verify <report>', 'say whether the rules and the report are still those that were signed')
     .addOption(
       new Option('--fail-on <severity>', 'exit code 1 where the linter finds one, or worse').choices(
@@ -63,18 +72,21 @@ export function auditCommand(): Command {
     })
 }
 
-function assumptionsOf({ callsPerMinute, usualRecovery }: AuditOptions): LintAssumptions {
+function assumptionsOf({ callsPerMinute, usualRecovery, healthyFailures }: AuditOptions): LintAssumptions {
   return {
     ...(callsPerMinute !== undefined && { callsPerMinute }),
     ...(usualRecovery !== undefined && { usualRecoveryMs: usualRecovery }),
+    ...(healthyFailures !== undefined && { healthyFailures }),
   }
 }
 
-async function reportOn(config: string | undefined, assumptions: LintAssumptions) {
+/** `called` = the name that the rules have in the report. Default: that of the file. */
+async function reportOn(config: string | undefined, assumptions: LintAssumptions, called?: string) {
   const { buildReport } = await import('../audit/report/build-report.ts')
-  const subject = await auditedConfig(config)
-  const verifyCommand = `switchgear audit --verify REPORT${config === undefined ? '' : ` ${subject.name}`}`
-  return buildReport({ ...subject, assumptions, verifyCommand })
+  const { name: file, audited } = await auditedConfig(config)
+  const name = called ?? file
+  const verifyCommand = `switchgear audit --verify REPORT${config === undefined ? '' : ` ${name}`}`
+  return buildReport({ name, audited, assumptions, verifyCommand })
 }
 
 async function write(
@@ -106,7 +118,9 @@ function inWords(findings: readonly Finding[]): string {
   })
   const told = findings
     .filter(({ severity }) => severity !== 'question')
-    .map(({ severity, where, text }) => `  ${severity}: ${where}: ${text}`)
+    .map(({ severity, where, text, remedy }) =>
+      `  ${severity}: ${where}: ${text} ${remedy.replaceAll('`', '')}`.trimEnd(),
+    )
   return [`A reviewer should ask about ${counts.join(', ')}${told.length > 0 ? ':' : '.'}`, ...told].join(
     '\n',
   )
@@ -119,29 +133,39 @@ async function verify(
   say: (text: string) => void,
 ): Promise<void> {
   const { compare, shortHash, signatureIn } = await import('../audit/sign/signature.ts')
+  const { sealOf } = await import('../audit/sign/seal.ts')
+  const { judgeText } = await import('../audit/sign/judge-text.ts')
   const { formatOf, renderReport } = await import('../audit/report/render-report.ts')
   const report = readReport(file, command)
   const signed = signatureIn(report)
-  if (signed === undefined)
+  const found = sealOf(report)
+  if (signed === undefined || found === undefined)
     return command.error(
-      `error: ${file}: this is no report of switchgear audit, or its signature was taken out.`,
+      /switchgear-signature [A-Za-z0-9+/=]{100}/.test(report)
+        ? `error: ${file}: this report was signed by another version, in a way that this one cannot compare. Write it anew, and compare the two.`
+        : `error: ${file}: this is no report of switchgear audit, or its signature was taken out.`,
     )
-  const now = await reportOn(config, signed.assumptions as LintAssumptions)
+  const { seal, isWhole } = found
+  const now = await reportOn(config, seal.assumptions as LintAssumptions, seal.name)
   const { same, differences } = compare(signed, now.signature)
-  if (same && renderReport(now.document, formatOf(report)) === report) {
-    return say(
-      `Same: the rules in force are those that were signed (${shortHash(signed)}), and the report is as it was written.`,
-    )
-  }
-  process.exitCode = 1
-  if (same)
-    return say(
-      `Different: the rules in force are those of the signature (${shortHash(signed)}), but the text of the report is another: it was edited, or written for a file of another name or by another version.`,
-    )
+  const text = judgeText({
+    seal,
+    isWhole,
+    was: report,
+    is: renderReport(now.document, formatOf(report)),
+    version: now.document.seal.version,
+    sameRules: same,
+  })
+  if (!same || !text.isSound) process.exitCode = 1
   say(
-    `Different: what was signed (${shortHash(signed)}) is not what is in force (${shortHash(now.signature)}).`,
+    same
+      ? `${text.isSound ? 'Same' : 'Different'}: the rules in force are those that were signed (${shortHash(signed)})${text.isSound ? '' : ', but the report is not as it was written'}.`
+      : `Different: what was signed (${shortHash(signed)}) is not what is in force (${shortHash(now.signature)}).`,
   )
-  for (const difference of differences) say(`  ${difference}`)
+  for (const line of [...differences, ...text.told]) say(`  ${line}`)
+  const other = config === undefined ? undefined : basename(config)
+  if (other !== undefined && other !== seal.name)
+    say(`  the report was written for ${seal.name}; what was compared is ${other}`)
 }
 
 function readReport(file: string, command: Command): string {

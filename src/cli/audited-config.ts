@@ -5,6 +5,7 @@ import type { Audited, AuditedGroup } from '../audit/audited.ts'
 import type { LintAssumptions } from '../audit/lint/finding.ts'
 import type { CircuitBreakerOptions } from '../core/breaker-options.ts'
 import { llmDefaults, toolDefaults } from '../core/presets.ts'
+import { withoutKeys } from './without-keys.ts'
 import { parseDuration } from './duration.ts'
 
 const noAnswer = () => {
@@ -16,10 +17,11 @@ export async function auditedConfig(
   file: string | undefined,
 ): Promise<{ readonly name: string; readonly audited: Audited }> {
   if (file === undefined) return { name: 'the presets and the plain default', audited: presets() }
-  const { readConfig } = await import('../gateway/config/read-config.ts')
+  const { parseConfig, readConfigText } = await import('../gateway/config/read-config.ts')
   const { resolveConfig } = await import('../gateway/config/resolve-config.ts')
   const { toSwitchgearOptions } = await import('../gateway/gear-options.ts')
-  const config = resolveConfig(readConfig(file), dirname(file))
+  const text = readConfigText(file)
+  const config = resolveConfig(parseConfig(text, basename(file), await withoutKeys(text)), dirname(file))
   const options = toSwitchgearOptions(config, () => ({ invoke: noAnswer, stream: noAnswer }))
   const groups = config.groups && [...config.groups.values()].map((group): AuditedGroup => group)
   return {
@@ -61,6 +63,15 @@ export function parseRates(text: string): NonNullable<LintAssumptions['callsPerM
       return [part.slice(0, at), numberOf(part.slice(at + 1))]
     }),
   )
+}
+
+/** `2%`, `0.02`. */
+export function parseShare(text: string): number {
+  const share = /^\d+(?:\.\d+)?%?$/.test(text)
+    ? Number.parseFloat(text) / (text.endsWith('%') ? 100 : 1)
+    : NaN
+  if (share > 0 && share < 1) return share
+  throw new InvalidArgumentError('It must be a share between 0 and 1, such as 2% or 0.02.')
 }
 
 export function parseLasting(text: string): number {

@@ -1,6 +1,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { parse } from 'yaml'
 import { isSwitchgearError } from '../core/errors.ts'
 import { parseScenario } from '../testing/scenario/parse.ts'
 import { runScenario } from '../testing/scenario/run-scenario.ts'
@@ -52,11 +53,25 @@ function line({ file, name, passed, failure, fault }: Checked): string {
 
 async function check(file: string): Promise<Checked> {
   try {
-    return { file, ...(await runScenario(parseScenario(await readFile(file, 'utf8'), file))) }
+    const text = await readFile(file, 'utf8')
+    if (isLoad(text)) {
+      const advice = `this is a load, not a scenario. Play it with: switchgear simulate ${file}`
+      return { file, passed: false, fault: `${file}: ${advice}` }
+    }
+    return { file, ...(await runScenario(parseScenario(text, file))) }
   } catch (error) {
     if (isSwitchgearError(error) && error.code === 'ERR_CONFIG')
       return { file, passed: false, fault: error.message }
     return fault(file, error)
+  }
+}
+
+/** What is no YAML at all is told of by whoever reads it in earnest. */
+function isLoad(text: string): boolean {
+  try {
+    return (parse(text) as { readonly kind?: unknown } | null)?.kind === 'load'
+  } catch {
+    return false
   }
 }
 

@@ -1,8 +1,9 @@
+import { kindInWords, kindsExplained } from '../audit/incident/kind-in-words.ts'
+import { causeForPeople } from '../audit/incident/why-opened.ts'
 import type { CircuitDetail } from '../gateway/admin/admin-desk.ts'
-import type { JournalRowView } from '../gateway/admin/journal-query.ts'
+import type { JournalRowView } from '../gateway/admin/wire.ts'
 import {
   dateInWords,
-  failuresInWords,
   nextInWords,
   paintState,
   shown,
@@ -25,12 +26,14 @@ const MEANING: Readonly<Record<CircuitDetail['state'], string>> = {
 /** Everything about one circuit, told in order: what it is, why, on what evidence, since when, what ends it. */
 export function circuitStory(detail: CircuitDetail, paint: Paint): string {
   const { circuit, state, since, now, calls, refused, late, fallbacks, p95Ms, failures } = detail
-  const { consecutiveFailures, model, targets, reopenCount, rules } = detail
-  const counted = failuresInWords(failures)
+  const { model, targets, reopenCount, rules, opened } = detail
+  const isCounted = Object.keys(failures).length > 0
+  const isOpened = state === 'open' && reopenCount === 0 && opened !== undefined
   const title = `${shown(circuit)} is ${stateInWords(detail)}`
   const lines: (readonly [string, string])[] = [
-    ['why', whyInWords(detail)],
-    ['evidence', counted === '' ? 'no failures are counted' : `${counted}; ${consecutiveFailures} in a row`],
+    ['why', isOpened ? shown(opened) : whyForPeople(detail)],
+    ['opened', isOpened || opened === undefined ? '' : `first because ${shown(opened)}`],
+    ['counted', isCounted ? countedInWords(detail) : lostEvidence(detail)],
     ['since', `${dateInWords(since)}, ${durationInWords(Math.max(0, now - since))} ago`],
     ['ends', ending(detail)],
     ['trials', reopenCount === 0 ? '' : `${reopenCount} failed since the last recovery`],
@@ -40,6 +43,7 @@ export function circuitStory(detail: CircuitDetail, paint: Paint): string {
     ['', late === 0 ? '' : `${late} came too late to decide anything`],
     ['p95', p95Ms === null ? '' : durationInWords(p95Ms)],
     ['rules', rules],
+    ...kindsExplained(Object.keys(failures)).map((text) => ['', text] as const),
   ]
   const told = lines
     .filter(([, text]) => text !== '')
@@ -47,6 +51,29 @@ export function circuitStory(detail: CircuitDetail, paint: Paint): string {
   const head = `${paintState(paint, detail, title)} (${MEANING[state]})`
   return [head, ...told, '', ...history(detail.journal, now, paint)].join('\n')
 }
+
+function whyForPeople(detail: CircuitDetail): string {
+  return detail.hold === undefined
+    ? shown(causeForPeople(detail.explanation.status.cause))
+    : whyInWords(detail)
+}
+
+/** All failures that are counted, and which of them opened the circuit: a rule looks at some of them only. */
+function countedInWords({ failures, state, consecutiveFailures: row }: CircuitDetail): string {
+  const kinds = Object.entries(failures).toSorted(([, a], [, b]) => b - a)
+  const all = kinds.reduce((sum, [, n]) => sum + n, 0)
+  const named = kinds.map(([kind, n]) => `${n} of kind "${shown(kindInWords(kind))}"`).join(', ')
+  const isOpen = state === 'open' || state === 'half-open'
+  const scope = isOpen
+    ? 'up to now, probes that failed since it opened included'
+    : 'since the counters were last empty'
+  const last = row < 2 ? '' : isOpen ? `; ${row} were in a row when it opened` : `; the last ${row} in a row`
+  return `${all} ${all === 1 ? 'failure' : 'failures'} ${scope}: ${named}${last}`
+}
+
+/** What the counters do not know any more: they begin anew with the process, a cause and a journal do not. */
+const lostEvidence = ({ opened }: CircuitDetail) =>
+  opened === undefined ? 'no failures are counted' : 'nothing since the process began anew'
 
 function ending(detail: CircuitDetail): string {
   const { state, held, hold, probes, circuit, now } = detail
@@ -73,7 +100,7 @@ function history(rows: readonly JournalRowView[], now: number, paint: Paint): st
   const lines = told.slice(0, MOST_ROWS).map((row) => {
     const way = row.from === row.to ? `stays ${row.to}` : `${row.from} → ${row.to}`
     const when = now - row.at < 86_400_000 ? timeInWords(row.at) : dateInWords(row.at)
-    const call = row.call === undefined ? '' : paint('dim', `  (${shown(row.call)})`)
+    const call = row.call === undefined ? '' : paint('dim', `  (call ${shown(row.call)})`)
     return `  ${when}  ${way.padEnd(20)}  ${shown(row.why)}${call}`
   })
   return [paint('dim', 'Last transitions, the newest first (UTC)'), ...lines]

@@ -1,5 +1,4 @@
-import type { CircuitsReport } from '../gateway/admin/admin-desk.ts'
-import type { CircuitView } from '../gateway/admin/circuit-view.ts'
+import type { CircuitView, CircuitsReport } from '../gateway/admin/wire.ts'
 import {
   dateInWords,
   failuresInWords,

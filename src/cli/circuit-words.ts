@@ -1,4 +1,4 @@
-import type { CircuitView } from '../gateway/admin/circuit-view.ts'
+import type { CircuitView } from '../gateway/admin/wire.ts'
 import { cleanWords } from '../gateway/admin/words.ts'
 import { durationInWords } from './duration.ts'
 import type { Paint } from './paint.ts'

@@ -2,7 +2,7 @@ import { Command } from 'commander'
 
 import { systemClock } from '../core/clock.ts'
 import { circuitStory } from './circuit-story.ts'
-import { parseTime } from './journal.ts'
+import { parseTime, withJournal } from './journal.ts'
 import { operate, operated } from './operate.ts'
 import type { OperateOptions } from './operate.ts'
 
@@ -28,7 +28,7 @@ export function explainCommand(): Command {
     )
   return operated(command, examples).action(
     (circuit: string | undefined, options: ExplainOptions, self: Command) => {
-      if (options.journal !== undefined) return explainIncident(options.journal, options.at, circuit, self)
+      if (options.journal !== undefined) return explainIncident(options.journal, options, circuit, self)
       if (circuit === undefined)
         return self.error('error: name the circuit, or the --journal of an incident.')
       return operate(self, options, async ({ client, say, paint }) => {
@@ -41,20 +41,17 @@ export function explainCommand(): Command {
 
 async function explainIncident(
   file: string,
-  at: number = systemClock.wall(),
+  { at = systemClock.wall(), json = false }: ExplainOptions,
   circuit: string | undefined,
   self: Command,
 ): Promise<void> {
-  const { storyAt } = await import('../audit/incident/journal-incident.ts')
-  const { readJournal } = await import('../stores/read-only-file.ts')
-  const { UnusableFile } = await import('../stores/unusable-file.ts')
-  try {
-    using journal = readJournal(file)
-    const story = storyAt(journal, at, circuit)
-    const nothing = `Up to ${new Date(at).toISOString()} no circuit${circuit === undefined ? '' : ` '${circuit}'`} was ever away from closed in this journal.`
-    self.configureOutput().writeOut?.(`${story ?? nothing}\n`)
-  } catch (error) {
-    if (error instanceof UnusableFile) return self.error(`error: ${file}: ${error.message}.`)
-    throw error
-  }
+  const { reportAt, reportText } = await import('../audit/incident/journal-incident.ts')
+  const { nothingOf } = await import('./journal-names.ts')
+  await withJournal(file, self, async (journal) => {
+    const missing = circuit === undefined ? undefined : nothingOf(journal, { circuit })
+    if (missing !== undefined) throw missing
+    const report = reportAt(journal, at, circuit)
+    const text = json ? JSON.stringify(report, null, 2) : reportText(report, circuit)
+    self.configureOutput().writeOut?.(`${text}\n`)
+  })
 }

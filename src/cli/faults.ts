@@ -2,9 +2,9 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 
 import { formatFaults, outageKinds } from '../testing/faults.ts'
 import type { OutageKind } from '../testing/faults.ts'
-import { ListenError } from '../testing/listen-error.ts'
 import { startScriptedProvider } from '../testing/scripted-provider.ts'
 import type { ScriptedProvider } from '../testing/scripted-provider.ts'
+import { byOptions, withAdvice } from './listen-advice.ts'
 
 interface FaultsOptions {
   readonly port: number
@@ -30,8 +30,9 @@ export function faultsCommand(): Command {
     .addHelpText('after', `\nModel names (any other is answered like ok):\n${formatFaults()}`)
     .action(async (options: FaultsOptions, command: Command) => {
       const provider = await startScriptedProvider(options).catch((error: unknown) => {
-        if (error instanceof ListenError) return command.error(`error: ${error.message}`)
-        throw error
+        const advised = withAdvice(error, byOptions)
+        if (advised === error) throw error
+        return command.error(`error: ${(advised as Error).message}`)
       })
       command.configureOutput().writeOut?.(describe(provider, options))
       await stopSignal()

@@ -1,4 +1,4 @@
-import type { Order } from '../gateway/admin/command.ts'
+import type { Order } from '../gateway/admin/wire.ts'
 import { nextInWords, paintState, shown, stateInWords, whyInWords } from './circuit-words.ts'
 import type { Hands, OperateOptions } from './operate.ts'
 

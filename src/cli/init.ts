@@ -53,7 +53,7 @@ function reason(error: unknown): string {
 
 function told(
   file: string,
-  { targets, variables, isPlaceholder }: Starter,
+  { targets, variables, notes, isPlaceholder }: Starter,
   faults: readonly string[],
 ): string {
   const what = isPlaceholder
@@ -62,6 +62,7 @@ function told(
   const lines = [`Wrote ${file}: ${what}.`]
   // a variable may hold something else than an address or a key
   if (faults.length > 0) lines.push('To be mended first:', ...faults)
+  if (notes.length > 0) lines.push('Note:', ...notes.map((note) => note.replaceAll(/^/gm, '  ')))
   lines.push('Next:', `  switchgear validate ${file}`, `  switchgear serve --config ${file}`)
   return `${lines.join('\n')}\n`
 }

@@ -6,6 +6,8 @@ import type { JournalFilter } from '../stores/journal-store.ts'
 import { readJournal } from '../stores/read-only-file.ts'
 import type { JournalReader } from '../stores/read-only-file.ts'
 import { UnusableFile } from '../stores/unusable-file.ts'
+import { CommandFailed, EXIT } from './connection.ts'
+import { nothingOf } from './journal-names.ts'
 
 interface ListOptions extends JournalFilter {
   readonly limit: number
@@ -22,7 +24,9 @@ Examples:
   switchgear journal --type transition --since 24h   what opened and closed since yesterday
   switchgear journal --circuit openai --follow       one circuit, as it happens
   switchgear journal --type operator.opened --json   every circuit that was opened by hand
-  switchgear journal verify switchgear.db            is every row there, and as it was written?`
+  switchgear journal verify switchgear.db            is every row there, and as it was written?
+
+Exit codes: 0 done, 1 a mistake, or a journal that cannot be read, 4 there is no such circuit in it.`
 
 /** `switchgear journal`: lists what a gateway has written down, also while it runs; `verify` checks the chain. */
 export function journalCommand(): Command {
@@ -44,7 +48,21 @@ export function journalCommand(): Command {
     .action(async (file: string, options: ListOptions, command: Command) => {
       // whoever reads a pipe may have seen enough
       process.stdout.on('error', () => process.exit(0))
-      await withJournal(file, command, (journal) => list(journal, options), options.follow)
+      const remark = (text: string) => command.configureOutput().writeErr?.(`${text}\n`)
+      await withJournal(
+        file,
+        command,
+        async (journal) => {
+          const missing = nothingOf(journal, options)
+          // who follows may wait for a circuit that is not there yet
+          const mayCome = missing?.exitCode === 0 || (options.follow && missing?.exitCode !== EXIT.refused)
+          if (missing !== undefined && !mayCome) throw missing
+          if (missing !== undefined) remark(`${file}: ${missing.message}`)
+          const isEmpty = await list(journal, options)
+          if (isEmpty && missing === undefined && !options.follow) remark(`${file}: No row fits all of this.`)
+        },
+        options.follow,
+      )
     })
     .addCommand(verifyCommand())
 }
@@ -66,7 +84,8 @@ it, as long as retention has not dropped that row.`,
     )
 }
 
-async function withJournal(
+/** Opens a journal for `use`; what is wrong with it, and what is not in it, is one line and an exit code. */
+export async function withJournal(
   file: string,
   command: Command,
   use: (journal: JournalReader) => Promise<void>,
@@ -77,7 +96,8 @@ async function withJournal(
     await use(journal)
   } catch (error) {
     if (error instanceof UnusableFile) command.error(`error: ${file}: ${error.message}.`)
-    throw error
+    if (!(error instanceof CommandFailed)) throw error
+    command.error(`error: ${file}: ${error.message}`, { exitCode: error.exitCode })
   }
 }
 
@@ -93,14 +113,16 @@ function verify(journal: JournalReader, file: string): void {
   process.exitCode = 1
 }
 
-async function list(journal: JournalReader, { json, follow, ...filter }: ListOptions): Promise<void> {
+/** Returns whether there was nothing to list. */
+async function list(journal: JournalReader, { json, follow, ...filter }: ListOptions): Promise<boolean> {
   const print = (rows: readonly JournalRow[]) => {
     for (const row of rows.toReversed()) say(json ? JSON.stringify(row) : line(row))
   }
   let rows = journal.rows(filter)
   print(rows)
   let after = rows[0]?.seq ?? 0
-  if (!follow) return
+  const isEmpty = rows.length === 0
+  if (!follow) return isEmpty
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   while (!stop.signal.aborted) {
@@ -109,6 +131,7 @@ async function list(journal: JournalReader, { json, follow, ...filter }: ListOpt
     print(rows)
     after = rows[0]?.seq ?? after
   }
+  return isEmpty
 }
 
 /** `2026-03-01T12:00:05.120Z  openai  closed → open  5 failures in a row; next try in 30 s`. */

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 
 import { AdminClient } from './admin-client.ts'
-import { CommandFailed, EXIT_CODES, findConnection } from './connection.ts'
+import { CommandFailed, EXIT, EXIT_CODES, findConnection } from './connection.ts'
+import { groupInWords } from './group-words.ts'
 import { paintFor } from './paint.ts'
 import type { Paint } from './paint.ts'
 
@@ -42,8 +43,9 @@ export async function operate(
   work: (hands: Hands) => Promise<void>,
 ): Promise<void> {
   const { writeOut, writeErr } = command.configureOutput()
+  let client: AdminClient | undefined
   try {
-    const client = new AdminClient(findConnection(options, process.env))
+    client = new AdminClient(findConnection(options, process.env))
     await work({
       client,
       paint: paintFor(process.stdout, process.env),
@@ -52,6 +54,22 @@ export async function operate(
     })
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error
-    command.error(`error: ${error.message}`, { exitCode: error.exitCode })
+    const isUnknown = error.exitCode === EXIT.unknownCircuit
+    const group = isUnknown ? await groupNamed(command.args[0], client) : undefined
+    command.error(`error: ${group ?? error.message}`, { exitCode: error.exitCode })
+  }
+}
+
+/** Who names a group is told of its circuits; where that cannot be asked, the first answer has to do. */
+async function groupNamed(
+  name: string | undefined,
+  client: AdminClient | undefined,
+): Promise<string | undefined> {
+  if (name === undefined || client === undefined) return undefined
+  try {
+    return groupInWords(name, await client.circuits())
+  } catch (error) {
+    if (error instanceof CommandFailed) return undefined
+    throw error
   }
 }

@@ -73,13 +73,13 @@ function checked(options: unknown, source: YamlSource, file: string, path: strin
     return resolveBreaker(options as CircuitBreakerOptions, path)
   } catch (error) {
     if (!(error instanceof RangeError || error instanceof ConfigError)) throw error
-    const place = /[\w]+(?:[.[][\w]+\]?)*(?= is | lacks |\.$)/.exec(error.message)?.[0] ?? ''
+    const hint = error instanceof ConfigError ? error.hint : undefined
+    // the error to come adds the hint to its message itself
+    const what = hint === undefined ? error.message : error.message.slice(0, -hint.length).trimEnd()
+    const place = /[\w]+(?:[.[][\w]+\]?)*(?= is | lacks |\.$)/.exec(what)?.[0] ?? ''
     const keys = place.split(/[.[\]]+/).filter((key) => key !== '')
     const line = source.lineOf(keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key)))
-    throw new ConfigError(`${file}:${line} ${error.message}`, {
-      line,
-      ...(error instanceof ConfigError && error.hint !== undefined && { hint: error.hint }),
-    })
+    throw new ConfigError(`${file}:${line} ${what}`, { line, ...(hint !== undefined && { hint }) })
   }
 }
 

@@ -30,6 +30,9 @@ interface Options {
   readonly html?: string
 }
 
+/** Shares of failing calls in a major incident that are tried beside the one assumed. */
+const OTHER_SHARES = [0.6, 0.7, 0.9]
+
 /** Real incidents over real traffic; prints what is there when it is stopped. */
 export async function replayIncidents(options: Options, command: Command): Promise<void> {
   const model = modelOf(options)
@@ -41,6 +44,7 @@ export async function replayIncidents(options: Options, command: Command): Promi
     model,
     price: options.price,
     backupPrice: options.backupPrice,
+    otherShares: OTHER_SHARES,
   })
   const whole = await withProgress(
     () => replay.step(),

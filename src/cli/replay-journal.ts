@@ -5,6 +5,7 @@ import type { Opening, OpeningAnswer } from '../audit/replay/journal-openings.ts
 import { lasting, plural } from '../audit/words.ts'
 import { readJournal } from '../stores/read-only-file.ts'
 import { UnusableFile } from '../stores/unusable-file.ts'
+import { nothingOf } from './journal-names.ts'
 import { readPolicies } from './read-policies.ts'
 
 interface Options {
@@ -34,6 +35,8 @@ export async function replayJournalFile(options: Options, command: Command): Pro
 function rowsOf(file: string, circuit: string | undefined, command: Command) {
   try {
     using journal = readJournal(file)
+    const missing = circuit === undefined ? undefined : nothingOf(journal, { circuit })
+    if (missing !== undefined) command.error(`error: ${file}: ${missing.message}`, missing)
     return journal.rows({ limit: Infinity, ...(circuit !== undefined && { circuit }) }).toReversed()
   } catch (error) {
     if (error instanceof UnusableFile) command.error(`error: ${file}: ${error.message}.`)

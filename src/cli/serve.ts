@@ -3,9 +3,11 @@ import { resolve } from 'node:path'
 
 import { Command, InvalidArgumentError } from 'commander'
 
+import { ConfigError } from '../core/errors.ts'
 import type { GatewayConfig } from '../gateway/config/schema.ts'
 import type { Gateway } from '../gateway/server.ts'
 import type { ScriptedProvider } from '../testing/scripted-provider.ts'
+import { byConfig, byOptions, withAdvice } from './listen-advice.ts'
 
 interface ServeOptions {
   readonly config?: string
@@ -59,7 +61,8 @@ async function serveConfig(options: ServeOptions): Promise<void> {
   const file = options.config ?? ''
   const read = () => withAddress(readConfig(file), options)
   const { startService } = await import('../gateway/service.ts')
-  const gateway = await told(startService({ file, read, logger }))
+  const advice = byConfig(file, read())
+  const gateway = await told(startService({ file, read, logger }), advice)
   const { gear, url, adminUrl, token } = gateway
   // whoever is told that it listens may send a signal at once
   const stopped = untilStopped(gateway, () => takeOver(gateway, file, read))
@@ -105,7 +108,10 @@ async function serveScripted(options: ServeOptions): Promise<void> {
   const { createGateway } = await import('../gateway/server.ts')
   const { TOKEN_FILE } = await import('../gateway/admin/token-file.ts')
   const tokenFile = resolve(TOKEN_FILE)
-  const gateway = await told(createGateway(withAddress({ targets }, options), { logger, tokenFile }))
+  const gateway = await told(
+    createGateway(withAddress({ targets }, options), { logger, tokenFile }),
+    byOptions,
+  )
   const token = gateway.token.made ?? readFileSync(tokenFile, 'utf8').trim()
   const stopped = untilStopped(gateway)
   say(whatToTry(gateway.url, primary, token))
@@ -126,9 +132,11 @@ const log = (fields: object, message: string) => {
 const logger = { info() {}, warn: log, error: log }
 
 /** A gateway whose transitions are said. */
-async function told(started: Promise<Gateway>): Promise<Gateway> {
+async function told(started: Promise<Gateway>, adviceOn: Parameters<typeof withAdvice>[1]): Promise<Gateway> {
+  const gateway = await started.catch((error: unknown) => {
+    throw withAdvice(error, adviceOn)
+  })
   const { holdLine, transitionLine } = await import('../gateway/transition-line.ts')
-  const gateway = await started
   gateway.gear.on('transition', (transition) => say(transitionLine(transition)))
   gateway.gear.on('hold', (held) => say(holdLine(held)))
   return gateway
@@ -143,9 +151,15 @@ async function showActors(gateway: Gateway, port: ServeOptions['inspect']): Prom
     say(`Live actors, on this machine only: ${url}`)
   } catch (error) {
     await gateway.close({ drainMs: 0 })
-    throw error
+    throw isOfPort(error) ? new Error(portOfInspector(error), { cause: error }) : error
   }
 }
+
+const isOfPort = (error: unknown): error is ConfigError =>
+  error instanceof ConfigError && error.path === 'port'
+
+const portOfInspector = ({ message, hint = '' }: ConfigError) =>
+  `${message.slice(0, message.length - hint.length)}Choose another with --inspect <port>; --inspect alone takes any free one.`
 
 function whatToTry(url: string, primary: ScriptedProvider, token: string): string {
   const json = `-H 'content-type: application/json'`

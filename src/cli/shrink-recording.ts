@@ -2,14 +2,16 @@ import type { RecordedCircuit, Recording } from '../audit/replay/read-outcomes.t
 import { fewestOptions } from '../audit/policy-options.ts'
 import { recordedRules } from '../audit/replay/recorded-rules.ts'
 import { shrink } from '../audit/shrink/shrink.ts'
-import { storyOf } from '../audit/shrink/story-of-recording.ts'
+import { storyOf, transitionsOf } from '../audit/shrink/story-of-recording.ts'
 import { scenarioText } from '../audit/shrink/story-yaml.ts'
+import { listed } from '../audit/words.ts'
 import type { ResolvedBreaker } from '../core/breaker-options.ts'
 import { ConfigError } from '../core/errors.ts'
 import { parseScenario } from '../testing/scenario/parse.ts'
 import { runScenario } from '../testing/scenario/run-scenario.ts'
 import { circuitOf, readRecording } from './replay-outcomes.ts'
 import { readPolicies } from './read-policies.ts'
+import type { PolicySource } from './read-policies.ts'
 
 interface Options {
   readonly outcomes: string
@@ -26,8 +28,13 @@ export async function shrinkRecording({
   policy,
 }: Options): Promise<{ readonly text: string; readonly summary: string }> {
   const recording = readRecording(outcomes)
-  const circuit = circuitOf(recording, target) ?? nearestCircuit(recording, at)
-  const rules = (await rulesFrom(policy, circuit)) ?? recordedRules(circuit, at)
+  const [source] = policy === undefined ? [] : await readPolicies([policy])
+  const rulesFor = (one: RecordedCircuit) =>
+    source === undefined ? recordedRules(one, at) : rulesFrom(source, one)
+  const circuit = circuitOf(recording, target) ?? nearestCircuit(recording, at, rulesFor)
+  const rules = rulesFor(circuit)
+  if (rules === undefined && source !== undefined)
+    throw new ConfigError(`${policy} has no circuit for '${circuit.name}'.`)
   if (rules === undefined) {
     throw new ConfigError(`The recording does not tell by which rules '${circuit.name}' was judged.`, {
       hint: 'Give them with --policy.',
@@ -47,22 +54,28 @@ export async function shrinkRecording({
   return { text, summary: `${rows} recorded outcomes cut down to ${small.visits.length}.` }
 }
 
-/** The circuit that changed nearest to a time. */
-function nearestCircuit({ circuits }: Recording, at: number): RecordedCircuit {
-  const distance = ({ transitions, rows }: RecordedCircuit) =>
-    Math.min(
-      ...[...transitions, ...(transitions.length === 0 ? rows : [])].map((row) => Math.abs(row.at - at)),
-    )
-  return [...circuits.values()].toSorted((a, b) => distance(a) - distance(b))[0]!
+/** The circuit that changed nearest to a time, of those that opened where any did. */
+function nearestCircuit(
+  { circuits }: Recording,
+  at: number,
+  rulesFor: (circuit: RecordedCircuit) => ResolvedBreaker | undefined,
+): RecordedCircuit {
+  const all = [...circuits.values()]
+  // of one alone there is more to say than that none changed
+  if (all.length === 1) return all[0]!
+  const played = all.map((circuit) => ({ circuit, changes: transitionsOf(circuit, rulesFor(circuit)) }))
+  const changed = played.filter(({ changes }) => changes.length > 0)
+  const opened = changed.filter(({ changes }) => changes.some(({ to }) => to === 'open'))
+  const distance = ({ changes }: (typeof played)[number]) =>
+    changes.reduce((least, change) => Math.min(least, Math.abs(change.at - at)), Infinity)
+  const [nearest] = (opened.length > 0 ? opened : changed).toSorted((a, b) => distance(a) - distance(b))
+  if (nearest !== undefined) return nearest.circuit
+  const names = listed(all.map(({ name }) => `'${name}'`))
+  throw new ConfigError(`None of the circuits ${names} changed its state in this recording.`, {
+    hint: 'Give the rules that were in force with --policy, if they were others than it tells of.',
+  })
 }
 
-async function rulesFrom(
-  policy: string | undefined,
-  circuit: RecordedCircuit,
-): Promise<ResolvedBreaker | undefined> {
-  if (policy === undefined) return undefined
-  const [source] = await readPolicies([policy])
-  const rules = source?.of(circuit.rows[0]!.target) ?? source?.of(circuit.name)
-  if (rules !== undefined) return rules
-  throw new ConfigError(`${policy} has no circuit for '${circuit.name}'.`)
+function rulesFrom(source: PolicySource, circuit: RecordedCircuit): ResolvedBreaker | undefined {
+  return source.of(circuit.rows[0]!.target) ?? source.of(circuit.name)
 }

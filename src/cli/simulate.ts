@@ -29,8 +29,13 @@ A file of the kind load says who calls, what the targets do, and for how long:
         - { at: 4h, for: 30m, slow: 5 }
     backup: { latency: 900 }
 
+With traffic: { rate: 5, stream: true } every answer is read in parts, and a call falls back until its first part, never
+after: latency is the time until that part, and stream: { parts: 20, every: 50 } of a provider says how it goes on. A
+failing stream can be cut off after a share of its parts, answer: { cut: 0.5 }, or stand still, answer: { stall: 0.5 };
+with 0 it does so before the first.
+
 --config takes the targets and rules of a gateway instead of those in the file. Scenario files are played, too.
-The same file and seed give the same bytes.
+The same file and seed give the same bytes. Ctrl+C stops and prints what there is.
 
 Examples:
   switchgear simulate load.yaml --html report.html

@@ -10,7 +10,8 @@ interface ValidateOptions {
 }
 
 const help = `
-Every fault is one line: file:line path: what is wrong, what would be right. Exit code 1 when there is one.
+Every fault is told as file:line path: what is wrong, what would be right; where the file is no YAML, as file:line:column
+with the line itself, its values hidden. Exit code 1 when there is a fault.
 Variables such as \${OPENAI_API_KEY} must be set as for serve; nothing secret is printed.
 
 Completion in an editor:

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 import { systemClock } from '../core/clock.ts'
-import type { CircuitsReport } from '../gateway/admin/admin-desk.ts'
-import type { TransitionView } from '../gateway/admin/live-events.ts'
+import type { CircuitsReport, TransitionView } from '../gateway/admin/wire.ts'
 import { circuitTable } from './circuit-table.ts'
 import { shown, timeInWords } from './circuit-words.ts'
 import { CommandFailed, EXIT } from './connection.ts'

@@ -37,9 +37,14 @@ export function absolute(row: string, unit: Row['unit'], ours: number, bar?: num
   return { row, unit, ours, ratio: ours, ...(bar !== undefined && { bar }) }
 }
 
+/** A rate in its unit: the more the better. */
+export function atLeast(row: string, unit: Row['unit'], ours: number, bar?: number): Row {
+  return { ...absolute(row, unit, ours, bar), moreIsBetter: true }
+}
+
 const DECIMALS: Readonly<Record<Row['unit'], number>> = { ns: 0, '/s': 0, µs: 1, KB: 2, s: 2 }
 const number = (value: number, unit: Row['unit']) => value.toFixed(DECIMALS[unit])
-const factor = ({ ratio, peer }: Row) => (peer === undefined ? ratio.toFixed(2) : ratio.toFixed(3))
+const factor = ({ ratio, peer, unit }: Row) => (peer === undefined ? number(ratio, unit) : ratio.toFixed(3))
 
 function cells(row: Row): string[] {
   const { unit, ours, peer, bar, moreIsBetter } = row

@@ -6,6 +6,7 @@ import { holds, json, table } from './row.ts'
 import { callClosed, callWithSignal } from './rows-call.ts'
 import { executeConsecutive, executeRolling } from './rows-execute.ts'
 import { refusal } from './rows-refusal.ts'
+import { virtualRows } from './rows-virtual.ts'
 
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
@@ -30,6 +31,8 @@ async function main(): Promise<void> {
   rows.push(...(await memoryRows()))
   say('paths')
   rows.push(...pathRows())
+  say('virtual time')
+  rows.push(...(await virtualRows()))
   const output = process.argv.includes('--json') ? json(rows) : table(rows)
   process.stdout.write(`${output}\n`)
   if (!rows.every(holds)) process.exitCode = 1

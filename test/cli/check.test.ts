@@ -57,6 +57,16 @@ describe('switchgear check', () => {
     expect(exitCode).toBe(1)
   })
 
+  it('says what plays a load', async () => {
+    const file = join(dir, 'load.yaml')
+    writeFileSync(file, 'kind: load\nname: A day\nduration: 1h\n')
+    const { lines, exitCode } = await check(file)
+    expect(lines[0]).toBe(
+      `FAIL ${file}: this is a load, not a scenario. Play it with: switchgear simulate ${file}`,
+    )
+    expect(exitCode).toBe(1)
+  })
+
   it('says that a file is missing, and that a directory is empty', async () => {
     const empty = mkdtempSync(join(dir, 'empty-'))
     expect(await check(join(dir, 'none.yaml'), empty)).toEqual({

@@ -87,6 +87,64 @@ Next:
     ])
   })
 
+  it('falls back to the OpenAI-compatible endpoint of Anthropic where nothing else could, and says what that means', async () => {
+    vi.stubEnv('OPENAI_API_KEY', 'sk-0123456789')
+    vi.stubEnv('ANTHROPIC_API_KEY', 'sk-ant-0123456789')
+    expect(await init(file))
+      .toBe(`Wrote ${file}: openai, anthropic-chat, anthropic, from OPENAI_API_KEY, ANTHROPIC_API_KEY.
+Note:
+  OpenAI and Anthropic speak different APIs, and neither can stand in for the other. So that gpt-5 has a fallback,
+  anthropic-chat is the OpenAI-compatible endpoint of Anthropic. It answers chat completions only, ignores
+  response_format and strict, and is meant for tests by Anthropic itself: if that will not do, take it out of fallbacks
+  and put in another provider that speaks OpenAI's API.
+  claude-sonnet-4-5 (POST /v1/messages) has no fallback: no other provider here speaks Anthropic's API.
+Next:
+  switchgear validate ${file}
+  switchgear serve --config ${file}
+`)
+    const text = readFileSync(file, 'utf8')
+    const env = { OPENAI_API_KEY: 'sk-0123456789', ANTHROPIC_API_KEY: 'sk-ant-0123456789' }
+    const { targets, groups } = resolved(text, env)
+    expect(targets[1]).toMatchObject({
+      name: 'anthropic-chat',
+      api: 'openai',
+      baseUrl: 'https://api.anthropic.com/v1',
+      apiKey: 'sk-ant-0123456789',
+      auth: { header: 'authorization', prefix: 'Bearer ' },
+      model: 'claude-sonnet-4-5',
+    })
+    expect([...(groups ?? [])].map(([name, group]) => [name, group.targets, group.fallbacks])).toEqual([
+      ['gpt-5', ['openai'], ['anthropic-chat']],
+      ['*', ['openai'], ['anthropic-chat']],
+      ['claude-sonnet-4-5', ['anthropic'], []],
+    ])
+    expect(text).toContain(
+      '# OpenAI and Anthropic speak different APIs, and neither can stand in for the other.',
+    )
+    expect(text).toContain(
+      '# claude-sonnet-4-5 (POST /v1/messages) has no fallback: no other provider here speaks',
+    )
+  })
+
+  it.each([
+    [
+      ['OPENAI_API_KEY'],
+      /^ {2}There is one provider, and so nothing to fall back to: while its circuit is open, calls fail\.$/m,
+    ],
+    [['ANTHROPIC_API_KEY'], /^ {2}There is one provider, and so nothing to fall back to/m],
+    [
+      ['OPENAI_API_KEY', 'GROQ_API_KEY', 'ANTHROPIC_API_KEY'],
+      /^ {2}claude-sonnet-4-5 \(POST \/v1\/messages\) has no fallback/m,
+    ],
+  ])('says of %j what has no fallback', async (keys, note) => {
+    for (const key of keys) vi.stubEnv(key, 'key-0123456789')
+    const told = await init(file)
+    expect(told).toMatch(note)
+    expect(told).not.toContain('anthropic-chat')
+    const comment = new RegExp(note.source.replace('^ {2}', '^# ').replace(/\$$/, ''), 'm')
+    expect(readFileSync(file, 'utf8')).toMatch(comment)
+  })
+
   it('is valid for any keys', () => {
     fc.assert(
       fc.property(fc.subarray(variables), (names) => {

@@ -39,5 +39,7 @@ it('serve --inspect ends at once where its port is in use', async () => {
   const { port } = taken.address() as AddressInfo
   using server = serve('--inspect', String(port))
   expect(await server.ended).toEqual([1, null])
-  expect(server.told()).toContain(`error: Port ${port} on 127.0.0.1 is in use.`)
+  expect(server.told()).toContain(
+    `error: Port ${port} on 127.0.0.1 is in use. Choose another with --inspect <port>; --inspect alone takes any free one.\n`,
+  )
 })

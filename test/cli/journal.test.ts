@@ -65,6 +65,48 @@ describe('switchgear journal', () => {
     })
   })
 
+  it.each([
+    [
+      ['--circuit', 'opnai'],
+      4,
+      /^error: \S+: There is no circuit 'opnai' in it\. Did you mean 'openai'\? It has backup, openai\.\n$/,
+    ],
+    [['--circuit', 'x'.repeat(30)], 4, /in it\. It has backup, openai\.\n$/],
+    [
+      ['--type', 'operator.open'],
+      1,
+      /^error: \S+: There is no type 'operator\.open'\. Did you mean 'operator\.opened'\? It has call\.failed, operator\.opened, probe\.requested\.\n$/,
+    ],
+    [['--type', 'transitions'], 1, /Did you mean 'transition'\?/],
+    [
+      ['--type', 'hold.ended'],
+      0,
+      /^\S+: It has no row of the type 'hold\.ended'\. It has call\.failed, operator\.opened, probe\.requested\.\n$/,
+    ],
+    [['--circuit', 'openai', '--type', 'operator.opened'], 0, /^\S+: No row fits all of this\.\n$/],
+  ] as const)('says that there is nothing of %j, and what there is', async (args, code, err) => {
+    const { file } = outage()
+    expect(await run(file, ...args)).toEqual({ code, out: '', err: expect.stringMatching(err) as string })
+  })
+
+  it('says of an empty journal that it has none', async () => {
+    const { file } = desk()
+    expect(await run(file, '--circuit', 'a')).toMatchObject({
+      code: 4,
+      err: `error: ${file}: There is no circuit 'a' in it. It has none at all.\n`,
+    })
+  })
+
+  it('follows a circuit that is not there yet, and says so', async () => {
+    const { file, journal } = outage()
+    const { child, says, ended } = start([file, '--follow', '--circuit', 'later'])
+    await once(child.stderr, 'data')
+    journal.append(entry('later'))
+    await says('later')
+    child.kill('SIGINT')
+    expect((await ended).err).toMatch(/There is no circuit 'later' in it\./)
+  })
+
   it('filters', async () => {
     const { file, ago } = outage()
     const of = async (...args: string[]) => circuits((await run(file, ...args)).out)

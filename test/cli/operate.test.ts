@@ -12,7 +12,9 @@ import { circuitTable } from '../../src/cli/circuit-table.ts'
 import { loadCommand } from '../../src/cli/commands.ts'
 import { durationInWords, parseDuration } from '../../src/cli/duration.ts'
 import { coloured, paintFor, plain } from '../../src/cli/paint.ts'
-import type { CircuitsReport } from '../../src/gateway/admin/admin-desk.ts'
+import type { CircuitsReport } from '../../src/gateway/admin/wire.ts'
+import { createSwitchgear } from '../../src/core/switchgear.ts'
+import { adminTokens } from '../../src/gateway/admin/tokens.ts'
 import { ALICE, fakeTarget, json, startAdmin, tempDir } from '../gateway/admin-support.ts'
 
 interface Ended {
@@ -143,8 +145,8 @@ describe('switchgear explain', () => {
     expect(code).toBe(0)
     expect(out.split('\n')).toEqual([
       'openai is open (calls are refused)',
-      '  why       2 failures in a row, the last of kind server_error',
-      '  evidence  server_error 2; 2 in a row',
+      '  why       2 calls failed in a row; the limit is 2. The last failure was of kind "server error"',
+      '  counted   2 failures up to now, probes that failed since it opened included: 2 of kind "server error"; 2 were in a row when it opened',
       '  since     2026-11-30 03:00:00 UTC, 12 s ago',
       '  ends      trial in 18 s; sooner: switchgear close openai',
       '  targets   openai (gpt-5)',
@@ -152,11 +154,37 @@ describe('switchgear explain', () => {
       '            5 went on to another target',
       expect.stringMatching(/^ {2}p95 {7}\d+ ms$/),
       '  rules     Opens on 2 failures in a row. After 30 s a trial closes it once 1 of 1 probe succeeded.',
+      '            A failure of kind "server error" means: the provider failed on its own side.',
       '',
       'Last transitions, the newest first (UTC)',
-      '  03:00:00  closed → open         2 failures in a row, the last of kind server_error; next try in 30 s  (call-2)',
+      '  03:00:00  closed → open         2 failures in a row, the last of kind server_error; next try in 30 s  (call call-2)',
       '',
     ])
+  })
+
+  it('keeps the evidence over a restart, into the trial', async () => {
+    await using before = await startOutage()
+    const { clock, journal } = before
+    const openai = fakeTarget('openai', { model: 'gpt-5' })
+    const targets = [openai.target, fakeTarget('backup').target]
+    const gear = createSwitchgear({ targets, clock, journal, snapshots: journal.latest() })
+    const tokens = adminTokens({ configured: { alice: ALICE }, file: undefined })
+    await using admin = await startAdmin(targets, {
+      clock,
+      journal,
+      present: () => ({ gear, targets, tokens }),
+    })
+    const story = async (circuit = 'openai') => (await run(admin.url, 'explain', circuit)).out
+    const why = '2 calls failed in a row; the limit is 2. The last failure was of kind "server error"\n'
+    const lost = '  counted   nothing since the process began anew\n'
+    expect(await story()).toContain(why)
+    expect(await story()).toContain(lost)
+    expect(await story('backup')).toContain('  counted   no failures are counted\n')
+    clock.advance(20_000)
+    expect(await story()).toMatch(/^openai is half-open/)
+    expect(await story()).toContain(`  opened    first because ${why}`)
+    expect(await story()).toContain(lost)
+    await gear.close()
   })
 
   it('says what ends each state', async () => {
@@ -279,6 +307,40 @@ describe('switchgear open, close and hold', () => {
     expect([code, out]).toEqual([exitCode, ''])
     expect(admin.gear.getCircuitState()).toBe('open')
   })
+})
+
+describe('the name of a model group', () => {
+  const group = {
+    name: 'smart',
+    targets: ['openai', 'azure', 'plain'],
+    strategy: 'ordered',
+    fallbacks: ['backup'],
+  }
+
+  it.each([['explain'], ['open'], ['close'], ['hold', '--open']])(
+    'is no circuit, and %s names those of its targets',
+    async (name, ...more) => {
+      const { circuitBreaker: _none, ...plain } = fakeTarget('plain').target
+      const targets = [
+        fakeTarget('openai').target,
+        fakeTarget('azure', { bucket: 'shared' }).target,
+        { ...plain, circuitBreaker: false as const },
+        fakeTarget('backup').target,
+      ]
+      const tokens = adminTokens({ configured: { alice: ALICE }, file: undefined })
+      const gear = createSwitchgear({ targets })
+      await using admin = await startAdmin(targets, {
+        present: () => ({ gear, targets, tokens, groups: [group] }),
+      })
+      const { code, out, err } = await run(admin.url, name, 'smart', ...more)
+      expect({ code, out, err }).toEqual({
+        code: 4,
+        out: '',
+        err: "error: There is no circuit 'smart': it is a model group, and circuits are those of its targets: openai, azure (circuit shared), plain (no circuit so far), and of its fallbacks: backup.\n",
+      })
+      await gear.close()
+    },
+  )
 })
 
 describe('a gateway that is not there', () => {

@@ -116,6 +116,34 @@ gateway.yaml:3 targets[0].maxRetries: is -1; it must be an integer of at least 0
     })
   })
 
+  it('tells one missing colon once, with the place and the line', async () => {
+    writeFileSync(
+      file,
+      'server:\n  port: 4000\ntargets\n  - name: a\n    baseUrl: http://a\n    apiKey: sk-0123456789\n  - name: b\n    baseUrl: http://b\nmodels: { m: [a] }\n',
+    )
+    expect(await validate(file)).toEqual({
+      out: `gateway.yaml:3:1: a colon is missing behind 'targets', write targets: and then its value
+  3 | targets
+    | ^
+1 fault
+`,
+      exitCode: 1,
+    })
+    expect(JSON.parse((await validate(file, '--json')).out)).toEqual({
+      valid: false,
+      file,
+      faults: [
+        {
+          line: 3,
+          column: 1,
+          path: '',
+          text: "a colon is missing behind 'targets', write targets: and then its value",
+          excerpt: '  3 | targets\n    | ^',
+        },
+      ],
+    })
+  })
+
   it('prints JSON on request, for either', async () => {
     writeFileSync(file, 'targets: [{ baseUrl: "${URL}" }]\n')
     const bad = await validate(file, '--json')
