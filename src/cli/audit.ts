@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Command, Option } from 'commander'
 import type { Finding, LintAssumptions, Severity } from '../audit/lint/finding.ts'
 import { auditedConfig, parseLasting, parseRates, parseShare } from './audited-config.ts'
+import { HTML, outputTo } from './write-output.ts'
 
 interface AuditOptions {
   readonly out?: string
@@ -29,6 +30,8 @@ Examples:
   switchgear audit gateway.yaml --calls-per-minute 200       the questions know the traffic
   switchgear audit gateway.yaml --format markdown --out -    to standard output
   switchgear audit gateway.yaml --verify switchgear-audit.html`
+
+const ENDINGS = [...HTML, '.md', '.markdown']
 
 const SEVERITIES: readonly Severity[] = ['problem', 'warning', 'question']
 
@@ -97,12 +100,13 @@ async function write(
   const { renderReport } = await import('../audit/report/render-report.ts')
   const { shortHash } = await import('../audit/sign/signature.ts')
   const format = options.format ?? (/\.(?:md|markdown)$/.test(options.out ?? '') ? 'markdown' : 'html')
-  const { document, findings, signature } = await reportOn(config, assumptionsOf(options))
   const out = options.out ?? `switchgear-audit.${format === 'html' ? 'html' : 'md'}`
+  const keep = out === '-' ? undefined : outputTo(out, { inputs: [config], endings: ENDINGS })
+  const { document, findings, signature } = await reportOn(config, assumptionsOf(options))
   const text = renderReport(document, format)
-  if (out === '-') say(text.trimEnd())
+  if (keep === undefined) say(text.trimEnd())
   else {
-    writeFileSync(out, text)
+    keep(text)
     say(`${out} is written. What is signed has the hash ${shortHash(signature)}.`)
     say(inWords(findings))
   }

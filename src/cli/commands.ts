@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { cleanLines } from '../audit/incident/clean-words.ts'
 
 interface CommandEntry {
   readonly name: string
@@ -105,5 +106,7 @@ export const commands: readonly CommandEntry[] = [
 export async function loadCommand(name: string): Promise<Command> {
   const entry = commands.find((command) => command.name === name)
   if (entry === undefined) throw new Error(`There is no command '${name}'.`)
-  return await entry.load()
+  const command = await entry.load()
+  // an error repeats names and words that came from outside
+  return command.configureOutput({ outputError: (text, write) => write(cleanLines(text)) })
 }

@@ -1,4 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
 import type { Difference } from '../audit/diff/diff-audited.ts'
@@ -6,6 +5,7 @@ import { storyLines, tellDifference } from '../audit/diff/tell-difference.ts'
 import type { ToldDifference } from '../audit/diff/tell-difference.ts'
 import type { Telling } from '../audit/diff/telling.ts'
 import { auditedConfig } from './audited-config.ts'
+import { HTML, makeDirectory, outputTo, SCENARIO } from './write-output.ts'
 
 interface DiffOptions {
   readonly out?: string
@@ -20,7 +20,7 @@ Each difference comes with the shortest story that tells the two apart. With --o
 NAME.yaml passes with A, NAME.under-b.yaml is the same story with the rules of B and fails, both in 'switchgear check'.
 
 Exit codes: 0 = no difference, within the bounds that are printed; 1 = they differ; 2 = no difference was found, but not
-everything could be compared; 3 = a configuration has faults.
+everything could be compared, or a file could not be written; 3 = a configuration has faults.
 
 Examples:
   switchgear diff old.yaml new.yaml
@@ -42,20 +42,26 @@ export function diffCommand(): Command {
     .addHelpText('after', help)
     .action(async (a: string, b: string, options: DiffOptions, command: Command) => {
       const say = (text: string) => command.configureOutput().writeOut?.(`${text}\n`)
+      const { html } = options
+      const writing = <T>(write: () => T) => written(write, command)
+      const inputs = [a, b]
+      const page = html === undefined ? undefined : writing(() => outputTo(html, { inputs, endings: HTML }))
       const [one, two] = [await read(a, command), await read(b, command)]
       const { diffAudited } = await import('../audit/diff/diff-audited.ts')
       const { places } = options
       const difference = await diffAudited(one, two, places === undefined ? {} : { mostPlaces: places })
-      const files = options.out === undefined ? [] : writeStories(difference, options.out)
+      const { out } = options
+      const files = out === undefined ? [] : writing(() => writeStories(difference, out, inputs))
       const told = tellDifference(a, b, difference)
+      // before a reader of the output can go away
+      process.exitCode = { same: 0, different: 1, undecided: 2 }[difference.verdict]
       say(
         options.json ? JSON.stringify({ a, b, ...asJson(difference), files }, null, 2) : inWords(told, files),
       )
-      if (options.html !== undefined) {
+      if (page !== undefined) {
         const { diffHtml } = await import('../audit/diff/diff-html.ts')
-        writeFileSync(options.html, diffHtml(told))
+        writing(() => page(diffHtml(told)))
       }
-      process.exitCode = { same: 0, different: 1, undecided: 2 }[difference.verdict]
     })
 }
 
@@ -72,11 +78,20 @@ async function read(file: string, command: Command) {
   }
 }
 
+/** What cannot be written must not end like a difference. */
+function written<T>(write: () => T, command: Command): T {
+  try {
+    return write()
+  } catch (error) {
+    return command.error(`error: ${error instanceof Error ? error.message : String(error)}`, { exitCode: 2 })
+  }
+}
+
 const tellingsOf = ({ circuits, calls }: Difference): Telling[] =>
   [...circuits, ...calls].flatMap(({ tellings }) => tellings)
 
-function writeStories(difference: Difference, directory: string): string[] {
-  mkdirSync(directory, { recursive: true })
+function writeStories(difference: Difference, directory: string, inputs: readonly string[]): string[] {
+  makeDirectory(directory)
   const used = new Set<string>()
   return tellingsOf(difference).flatMap(({ slug, fileA, fileB }) => {
     let name = slug
@@ -86,7 +101,7 @@ function writeStories(difference: Difference, directory: string): string[] {
       [join(directory, `${name}.yaml`), fileA],
       [join(directory, `${name}.under-b.yaml`), fileB],
     ] as const
-    for (const [file, text] of files) writeFileSync(file, text)
+    for (const [file, text] of files) outputTo(file, { inputs, endings: SCENARIO })(text)
     return files.map(([file]) => file)
   })
 }

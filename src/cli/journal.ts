@@ -46,8 +46,6 @@ export function journalCommand(): Command {
     .option('--follow', 'go on as rows are written; Ctrl+C ends it', false)
     .addHelpText('after', examples)
     .action(async (file: string, options: ListOptions, command: Command) => {
-      // whoever reads a pipe may have seen enough
-      process.stdout.on('error', () => process.exit(0))
       const remark = (text: string) => command.configureOutput().writeErr?.(`${text}\n`)
       await withJournal(
         file,

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 import { Command } from 'commander'
 
+import { cleanLines } from '../audit/incident/clean-words.ts'
 import { packageVersion } from '../telemetry/package-version.ts'
 import { commands, loadCommand } from './commands.ts'
+import { unwritable } from './write-output.ts'
 
 const examples = `
 Examples:
@@ -48,12 +50,25 @@ if (major < 22) {
   process.exit(1)
 }
 
+// a server goes on for its clients, whoever has stopped reading what it prints
+const isServer = ['serve', 'faults'].includes(process.argv[2] ?? '')
+
+process.stderr.on('error', () => {})
+process.stdout.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
+  if (isServer) return
+  // whoever reads a pipe may have seen enough
+  if (code === 'EPIPE') process.exit()
+  process.stderr.write(`error: ${unwritable('standard output', code).message}\n`)
+  // 1 of diff says that two configurations differ
+  process.exit(process.argv[2] === 'diff' ? 2 : 1)
+})
+
 try {
   const args = process.argv.slice(2)
   const program = await createProgram(args)
   if (args.length === 0) program.outputHelp()
   else await program.parseAsync(args, { from: 'user' })
 } catch (error) {
-  process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(`error: ${cleanLines(error instanceof Error ? error.message : String(error))}\n`)
   process.exit(1)
 }

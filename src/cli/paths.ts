@@ -1,13 +1,15 @@
-import { writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { PathFormat } from '../audit/paths/format-paths.ts'
 import { auditedConfig } from './audited-config.ts'
+import { outputTo } from './write-output.ts'
 
 interface PathsOptions {
   readonly format: PathFormat
   readonly out?: string
   readonly most?: number
 }
+
+const ENDINGS = { vitest: ['.test.ts'], json: ['.json'], gherkin: ['.feature'] } as const
 
 const help = `
 Without a configuration: the presets and the plain default. Every path is a whole life of a circuit: it takes one step
@@ -33,6 +35,8 @@ export function pathsCommand(): Command {
     .option('--most <n>', 'paths of one circuit above which a sample is taken (default: 500)', parseMost)
     .addHelpText('after', help)
     .action(async (config: string | undefined, { format, out, most }: PathsOptions, command: Command) => {
+      const write =
+        out === undefined ? undefined : outputTo(out, { inputs: [config], endings: ENDINGS[format] })
       const { coverText, formatPaths } = await import('../audit/paths/format-paths.ts')
       const { policyPaths } = await import('../audit/paths/policy-paths.ts')
       const { policiesOf } = await import('../audit/audited.ts')
@@ -43,8 +47,8 @@ export function pathsCommand(): Command {
       }))
       const text = formatPaths(all, format)
       const say = (line: string) => command.configureOutput().writeOut?.(`${line}\n`)
-      if (out === undefined) return say(text.trimEnd())
-      writeFileSync(out, text)
+      if (write === undefined) return say(text.trimEnd())
+      write(text)
       say(`${out} is written.\n${coverText(all)}`)
     })
 }

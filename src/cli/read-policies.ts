@@ -48,6 +48,14 @@ async function fileOf(file: string): Promise<PolicySource> {
   if (typeof value === 'object' && value !== null && 'targets' in value) return await configOf(file, text)
   const nested = typeof value === 'object' && value !== null && 'circuitBreaker' in value
   const options = nested ? value.circuitBreaker : value
+  // what stands there may be a secret: of a text or a list no word is shown
+  if (typeof options === 'string' || Array.isArray(options)) {
+    const [line, place] = nested ? [source.lineOf(['circuitBreaker']), 'circuitBreaker: '] : [1, '']
+    throw new ConfigError(`${file}:${line} ${place}This is a ${Array.isArray(options) ? 'list' : 'text'}.`, {
+      line,
+      hint: 'It must be a map of the options of a breaker, or the configuration of a gateway.',
+    })
+  }
   const rules = checked(options, source, file, nested ? 'circuitBreaker' : '')
   return { name: basename(file), first: rules, of: () => rules, targets: [] }
 }

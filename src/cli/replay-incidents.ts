@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { presets } from '../audit/replay/contenders.ts'
 import type { Contender } from '../audit/replay/contenders.ts'
@@ -15,6 +14,7 @@ import { didYouMean } from '../core/validate.ts'
 import { withProgress } from './progress.ts'
 import { readPolicies, readText } from './read-policies.ts'
 import type { PolicySource } from './read-policies.ts'
+import { HTML, outputTo } from './write-output.ts'
 
 interface Options {
   readonly incidents: string
@@ -35,6 +35,11 @@ const OTHER_SHARES = [0.6, 0.7, 0.9]
 
 /** Real incidents over real traffic; prints what is there when it is stopped. */
 export async function replayIncidents(options: Options, command: Command): Promise<void> {
+  const { incidents, traffic, policy = [], html } = options
+  const write =
+    html === undefined
+      ? undefined
+      : outputTo(html, { inputs: [incidents, traffic, ...policy], endings: HTML })
   const model = modelOf(options)
   const replay = new IncidentReplay({
     incidents: readIncidents(readText(options.incidents), options.incidents),
@@ -55,7 +60,7 @@ export async function replayIncidents(options: Options, command: Command): Promi
     return command.error('error: stopped before one round was through', { exitCode: 130 })
   const text = options.json ? `${JSON.stringify(incidentJson(report), null, 2)}\n` : incidentText(report)
   command.configureOutput().writeOut?.(text)
-  if (options.html !== undefined) writeFileSync(options.html, incidentHtml(report))
+  write?.(incidentHtml(report))
   if (!whole) process.exitCode = 130
 }
 

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { cleanWords } from '../audit/incident/clean-words.ts'
 import { presets } from '../audit/replay/contenders.ts'
 import { openingsOf } from '../audit/replay/journal-openings.ts'
 import type { Opening, OpeningAnswer } from '../audit/replay/journal-openings.ts'
@@ -50,7 +51,9 @@ function textOf(openings: readonly Opening[]): string {
     `${new Date(opening.at).toISOString()} ${opening.circuit}: ${opening.why}; ${aftermath(opening)}.`,
     ...(opening.byHand ? ['  opened by hand: no policy was asked'] : opening.answers.map(answerLine)),
   ])
-  return [LIMITS, '', plural(openings.length, 'opening'), ...told, ...summary(openings)].join('\n')
+  return [LIMITS, '', plural(openings.length, 'opening'), ...told, ...summary(openings)]
+    .map(cleanWords)
+    .join('\n')
 }
 
 function aftermath({ lastedMs, failedTrials }: Opening): string {

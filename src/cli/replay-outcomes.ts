@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { presets } from '../audit/replay/contenders.ts'
 import type { Contender } from '../audit/replay/contenders.ts'
@@ -14,6 +13,7 @@ import { closedSegments } from '../stores/outcome-files.ts'
 import { withProgress } from './progress.ts'
 import { readPolicies, readText } from './read-policies.ts'
 import type { PolicySource } from './read-policies.ts'
+import { HTML, outputTo } from './write-output.ts'
 
 interface Options {
   readonly outcomes: string
@@ -26,8 +26,10 @@ interface Options {
 
 /** Recorded outcomes under other policies; prints what is there when it is stopped. */
 export async function replayOutcomes(options: Options, command: Command): Promise<void> {
-  const recording = readRecording(options.outcomes)
-  const { target: only, seeds, policy } = options
+  const { outcomes, target: only, seeds, policy, html } = options
+  const write =
+    html === undefined ? undefined : outputTo(html, { inputs: [outcomes, ...(policy ?? [])], endings: HTML })
+  const recording = readRecording(outcomes)
   circuitOf(recording, only)
   const policies = policy && (await readPolicies(policy))
   const contenders = (name: string) => contendersOf(recording.circuits.get(name)!, policies)
@@ -43,7 +45,7 @@ export async function replayOutcomes(options: Options, command: Command): Promis
     )
   const text = options.json ? `${JSON.stringify(outcomeJson(report), null, 2)}\n` : outcomeText(report)
   command.configureOutput().writeOut?.(text)
-  if (options.html !== undefined) writeFileSync(options.html, outcomeHtml(report))
+  write?.(outcomeHtml(report))
   if (!whole) process.exitCode = 130
 }
 

@@ -52,7 +52,7 @@ export function replayCommand(): Command {
     )
     .option('--policy <file>', 'a policy; may be given several times', collect<string>(String))
     .option('--target <name>', 'the target of a configuration, or of a recording')
-    .option('--seeds <n>', 'how often everything is played, each time with other luck', wholeNumber, 20)
+    .option('--seeds <n>', 'how often everything is played, each time with other luck', seedCount, 20)
     .option(
       '--impact <level=ratio>',
       'share of calls that fail at an impact, such as 2=0.9',
@@ -96,10 +96,10 @@ const collect =
   <T>(parse: (text: string) => T) =>
   (text: string, before: readonly T[] = []): readonly T[] => [...before, parse(text)]
 
-function wholeNumber(text: string): number {
+function seedCount(text: string): number {
   const number = Number(text)
-  if (Number.isInteger(number) && number > 0) return number
-  throw new InvalidArgumentError('It must be a whole number above 0.')
+  if (Number.isInteger(number) && number >= 1 && number <= 1000) return number
+  throw new InvalidArgumentError('It must be a whole number from 1 to 1000.')
 }
 
 function parseShare(text: string): number {

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs'
 import { Command, InvalidArgumentError } from 'commander'
+import { outputTo, SCENARIO } from './write-output.ts'
 
 interface ShrinkOptions {
   readonly outcomes: string
@@ -28,11 +28,14 @@ export function shrinkCommand(): Command {
     .option('--out <file>', 'write the scenario there instead of printing it')
     .addHelpText('after', help)
     .action(async (options: ShrinkOptions, command: Command) => {
+      const { outcomes, policy, out } = options
+      const write =
+        out === undefined ? undefined : outputTo(out, { inputs: [outcomes, policy], endings: SCENARIO })
       const { shrinkRecording } = await import('./shrink-recording.ts')
       const { text, summary } = await shrinkRecording(options)
-      if (options.out === undefined) return void command.configureOutput().writeOut?.(text)
-      writeFileSync(options.out, text)
-      command.configureOutput().writeOut?.(`${summary}\n${options.out}: switchgear check ${options.out}\n`)
+      if (write === undefined) return void command.configureOutput().writeOut?.(text)
+      write(text)
+      command.configureOutput().writeOut?.(`${summary}\n${out}: switchgear check ${out}\n`)
     })
 }
 

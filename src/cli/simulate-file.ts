@@ -1,7 +1,7 @@
-import { writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { parse } from 'yaml'
+import { cleanLines } from '../audit/incident/clean-words.ts'
 import { incidentModel } from '../audit/replay/incident-model.ts'
 import { readTrace } from '../audit/replay/read-trace.ts'
 import type { Load } from '../audit/simulate/load.ts'
@@ -16,6 +16,7 @@ import { lasting } from '../audit/words.ts'
 import { parseScenario } from '../testing/scenario/parse.ts'
 import { withProgress } from './progress.ts'
 import { configTargets, readText } from './read-policies.ts'
+import { HTML, outputTo } from './write-output.ts'
 
 interface Options {
   readonly config?: string
@@ -26,13 +27,17 @@ interface Options {
 
 /** Plays a load or a scenario; prints what is there when it is stopped. */
 export async function simulateFile(file: string, options: Options, command: Command): Promise<void> {
+  const { config, html } = options
+  const write = html === undefined ? undefined : outputTo(html, { inputs: [file, config], endings: HTML })
   const text = readText(file)
   const [report, whole] = isScenario(text)
     ? [await simulateScenario(parseScenario(text, file)), true]
     : await simulateLoad(await loadOf(text, file, options))
-  const told = options.json ? `${JSON.stringify(simulationJson(report), null, 2)}\n` : simulationText(report)
+  const told = options.json
+    ? `${JSON.stringify(simulationJson(report), null, 2)}\n`
+    : cleanLines(simulationText(report))
   command.configureOutput().writeOut?.(told)
-  if (options.html !== undefined) writeFileSync(options.html, simulationHtml(report))
+  write?.(simulationHtml(report))
   if (!whole) process.exitCode = 130
   else if (report.verdict !== undefined && report.verdict !== '') process.exitCode = 1
 }

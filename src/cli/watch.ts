@@ -20,8 +20,6 @@ interface WatchOptions {
 /** Shows the circuits as they change, until the process ends; a lost gateway is waited for. */
 export async function watchCircuits(hands: Hands, options: WatchOptions, isTTY: boolean): Promise<void> {
   const show = options.json ? asJson(hands) : isTTY ? asScreen(hands, options) : asLines(hands, options)
-  // whoever reads a pipe may have seen enough
-  process.stdout.on('error', () => process.exit(0))
   let connected = false
   for (;;) {
     try {

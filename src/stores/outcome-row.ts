@@ -49,3 +49,80 @@ export const isOutcome = (row: RecordedRow): row is OutcomeRow => 'outcome' in r
 export const isTransition = (row: RecordedRow): row is TransitionRow => 'from' in row && 'to' in row
 export const isRules = (row: RecordedRow): row is RulesRow => 'rules' in row
 export const isHeader = (row: RecordedRow): row is HeaderRow => 'outcomes' in row
+
+type Test = readonly [fits: (value: unknown) => boolean, right: string]
+
+// half of what a date can tell: sums of two are still times
+const LATEST = 8.64e15 / 2
+const LONGEST_MS = 1e12
+const MOST_CALLS = 1e6
+const OUTCOMES: readonly unknown[] = ['success', 'failure', 'neutral', 'refused']
+const STATES: readonly unknown[] = ['closed', 'degraded', 'open', 'half-open']
+
+const isBetween = (value: unknown, least: number, most: number): value is number =>
+  typeof value === 'number' && value >= least && value <= most
+
+const time: Test = [(value) => isBetween(value, -LATEST, LATEST), 'ms since 1970']
+const text: Test = [(value) => typeof value === 'string', 'a text']
+const length: Test = [
+  (value) => isBetween(value, 0, LONGEST_MS),
+  `a number of at least 0 and at most ${LONGEST_MS}`,
+]
+const state: Test = [(value) => STATES.includes(value), `one of: ${STATES.join(', ')}`]
+const optional = ([fits, right]: Test): Test => [(value) => value === undefined || fits(value), right]
+
+const HEADER: Readonly<Record<string, Test>> = {
+  outcomes: [(value) => value === 1, '1'],
+  sample: [(value) => isBetween(value, Number.MIN_VALUE, 1), 'a number above 0 and at most 1'],
+}
+const TRANSITION: Readonly<Record<string, Test>> = {
+  at: time,
+  circuit: text,
+  from: state,
+  to: state,
+  why: text,
+}
+const RULES: Readonly<Record<string, Test>> = {
+  at: time,
+  circuit: text,
+  rules: [(value) => typeof value === 'object' && value !== null && !Array.isArray(value), 'a map'],
+}
+const OUTCOME: Readonly<Record<string, Test>> = {
+  at: time,
+  target: text,
+  model: optional(text),
+  circuit: optional(text),
+  outcome: [(value) => OUTCOMES.includes(value), `one of: ${OUTCOMES.join(', ')}`],
+  kind: optional(text),
+  ms: optional(length),
+  retryAfterMs: optional(length),
+  n: optional([
+    (value) => Number.isInteger(value) && isBetween(value, 1, MOST_CALLS),
+    `a whole number from 1 to ${MOST_CALLS}`,
+  ]),
+}
+
+/** What is wrong with a row that was read, in sentences; undefined = it is one of ours. */
+export function rowFault(row: RecordedRow): string | undefined {
+  const shape = shapeOf(row)
+  if (shape === undefined) return 'This is no row of a recording.'
+  for (const [key, [fits, right]] of Object.entries(shape)) {
+    const value = (row as unknown as Readonly<Record<string, unknown>>)[key]
+    if (!fits(value)) return `${key} is ${show(key, value)}. It must be ${right}.`
+  }
+  return undefined
+}
+
+function shapeOf(row: RecordedRow): Readonly<Record<string, Test>> | undefined {
+  if (isHeader(row)) return HEADER
+  if (isTransition(row)) return TRANSITION
+  if (isRules(row)) return RULES
+  return isOutcome(row) ? OUTCOME : undefined
+}
+
+function show(key: string, value: unknown): string {
+  if (typeof value === 'string') return key === 'outcome' && value.length < 20 ? `'${value}'` : 'a text'
+  if (value === undefined) return 'missing'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' && value !== null ? 'a map' : String(value)
+}

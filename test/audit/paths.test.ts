@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { coverText, formatPaths } from '../../src/audit/paths/format-paths.ts'
 import { policyPaths } from '../../src/audit/paths/policy-paths.ts'
 import { scenarioText } from '../../src/audit/walk/walk-scenario.ts'
 import { pathsCommand } from '../../src/cli/paths.ts'
@@ -91,6 +92,19 @@ describe('switchgear paths', () => {
     await command.parseAsync([join(dir, 'gateway.yaml'), ...args], { from: 'user' })
     return out
   }
+
+  it('keeps a name on the line it stands in', () => {
+    const named = [
+      { targets: ['a\nprocess.exit(1) //\u2028x\u001B[2J'], found: pathsOf({ threshold: 1 }, 5) },
+    ]
+    const clean = 'a\uFFFDprocess.exit(1) //\uFFFDx\uFFFD[2J'
+    expect(formatPaths(named, 'vitest')).toContain(`// Rules of ${clean}: `)
+    expect(formatPaths(named, 'vitest')).not.toMatch(/^process/m)
+    expect(formatPaths(named, 'gherkin')).toMatch(
+      /^Feature: The circuit of a\uFFFDprocess.*\n {2}Rules of a\uFFFDprocess/,
+    )
+    expect(coverText(named)).not.toMatch(/\p{Cc}/u)
+  })
 
   it('writes Gherkin', async () => {
     const told = await paths('--format', 'gherkin', '--most', '5')

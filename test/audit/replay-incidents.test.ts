@@ -61,6 +61,10 @@ describe('incidents', () => {
       'incident,started_at,resolved_at,impact\na,2024-01-01,2024-01-02,huge',
       /^i\.csv:2 impact: This is 'huge'\. It must be one of: 0 \(none\)/,
     ],
+    ...['1960-01-01', '2200-01-02', '+200000-01-01'].map((year): [string, RegExp] => [
+      `incident,started_at,resolved_at,impact\na,${year},${year},1`,
+      /^i\.csv:2 started_at: .* It must be a date and time from 1970 to 2200/,
+    ]),
     ['incident,started_at,resolved_at,impact\n', /^i\.csv: There is no incident/],
   ])('names what is wrong in %j', (text, message) => {
     expect(() => readIncidents(text, 'i.csv')).toThrow(message)
@@ -123,6 +127,8 @@ describe('traffic', () => {
       ],
       periodMs: 3000,
     })
+    const atOnce = `TIMESTAMP\n${'2023-01-01 00:00:00\n'.repeat(5)}`
+    expect(readTrace(atOnce, 't.csv', incidentModel).periodMs).toBe(1000)
     expect(() => readTrace('TIMESTAMP\nnow', 't.csv', incidentModel)).toThrow(
       /^t\.csv:2 TIMESTAMP: This is 'now'/,
     )

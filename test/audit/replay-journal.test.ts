@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openingsOf } from '../../src/audit/replay/journal-openings.ts'
+import { loadCommand } from '../../src/cli/commands.ts'
 import { replayCommand } from '../../src/cli/replay.ts'
 import { resolveBreaker } from '../../src/core/breaker-options.ts'
 import type { CircuitBreakerOptions } from '../../src/core/breaker-options.ts'
@@ -150,6 +151,30 @@ describe('switchgear replay --journal', () => {
     await expect(run('--journal', file, '--target', 'opnai')).rejects.toThrow(
       /There is no circuit 'opnai' in it. Did you mean 'openai'/,
     )
+  })
+
+  it('lets no control character of a journal reach the terminal', async () => {
+    const file = join(dir, 'switchgear.db')
+    const journal = sqliteJournal({ file })
+    const breaker = createBreaker({ name: 'a\u001B]0;x\u0007\nb', clock: new VirtualClock(0), journal })
+    breaker.open({ by: 'al\u202Eice', reason: 'no\u001B[2J\nfake line' })
+    breaker.dispose()
+    journal.close()
+    const told = await run('--journal', file)
+    expect(told).toContain('a\uFFFD]0;x\uFFFD\uFFFDb: ')
+    expect(told).not.toMatch(/[^\P{Cc}\n]|\u202E|^b|^fake/mu)
+  })
+
+  it('lets no control character of an error reach the terminal', async () => {
+    let err = ''
+    const command = (await loadCommand('replay'))
+      .exitOverride()
+      .configureOutput({ writeErr: (text) => (err += text) })
+    const args = ['--journal', join(dir, 'no\u001B[2Jne.db')]
+    await expect(command.parseAsync(args, { from: 'user' })).rejects.toThrow('there is no such file')
+    expect(err).toContain('no\uFFFD[2Jne.db')
+    expect(err).toMatch(/[^\uFFFD]\n$/)
+    expect(err).not.toContain('\u001B')
   })
 
   it('says when there is no journal', async () => {

@@ -65,6 +65,20 @@ describe('a replay of recorded outcomes', () => {
     }
   })
 
+  it('lets no control character of the recording reach the terminal', () => {
+    const report = replayed(text, { same: rules })
+    const circuit = { ...report.circuit, name: 'a\u001B]0;x\u0007\nb' }
+    const policies = report.policies.map((policy) => ({ ...policy, name: 's\u202Eame' }))
+    const told = outcomeText({
+      circuits: [{ ...report, circuit, policies }],
+      seeds: 3,
+      sample: 1,
+      unreadable: 0,
+    })
+    expect(told).toContain('a\uFFFD]0;x\uFFFD\uFFFDb: ')
+    expect(told).not.toMatch(/[^\P{Cc}\n]|\u202E|^b/mu)
+  })
+
   it('tells the best and the worst case apart where calls are sent that were refused then', () => {
     const report = replayed(text, { never: { threshold: Infinity } })
     const [best, worst] = [means(report, 0, 'best'), means(report, 0, 'worst')]
@@ -193,6 +207,29 @@ describe('a recording', () => {
     expect(circuits.get('a')!.rows).toHaveLength(1)
   })
 
+  it('leaves out rows that are none, and names the first of them', () => {
+    const bad = '{"at":2,"target":"a","outcome":"success","n":1e9}'
+    const { unreadable, firstUnreadable, circuits } = readOutcomes([
+      ['1', good],
+      ['2', `\uFEFF${good}\n${bad}\n{"at":1,"circuit":"a","rules":[]}`],
+    ])
+    expect([unreadable, circuits.get('a')!.rows.length]).toEqual([2, 2])
+    expect(firstUnreadable).toBe('2:2 n is 1000000000. It must be a whole number from 1 to 1000000.')
+  })
+
+  it('tells of lines that were left out', () => {
+    const text = `${asText(recordedRows(rules, { ratio: outage }))}\n[]`
+    const replay = new OutcomeReplay({
+      recording: readOutcomes([['r', text]]),
+      contenders: () => [{ name: 'same', rules: resolveBreaker(rules) }],
+      seeds: 1,
+    })
+    while (replay.step());
+    expect(outcomeText(replay.report()!)).toMatch(
+      /1 line could not be read and is left out\. The first: r:\d+ This is no JSON object/,
+    )
+  })
+
   it('is put in order of admission, over all of its files, by circuit', () => {
     const other =
       '{"at":0,"target":"a","outcome":"failure","kind":"timeout","ms":60000}\n{"at":3,"target":"a","circuit":"a/m","outcome":"refused"}'
@@ -205,11 +242,20 @@ describe('a recording', () => {
   })
 
   it.each([
-    ['{"at":"x","target":"a","outcome":"success"}', 'r:1 at is x. It must be ms since 1970.'],
+    ['{"at":"x","target":"a","outcome":"success"}', 'r:1 at is a text. It must be ms since 1970.'],
     ['{"at":1,"target":"a","outcome":"fine"}', "r:1 outcome is 'fine'. It must be one of: success"],
     ['{"at":1,"target":"a","outcome":"success","ms":-1}', 'r:1 ms is -1. It must be a number'],
     ['{"hello":1}', 'r:1 This is no row of a recording.'],
-    ['', 'There is no outcome in the recording.'],
+    ['', 'r: There is no outcome in this recording.'],
+    ['{"at":1,"target":5,"outcome":"success"}', 'r:1 target is 5. It must be a text.'],
+    ['{"at":1,"target":"a","circuit":{},"outcome":"success"}', 'r:1 circuit is a map.'],
+    ['{"at":1,"target":"a","outcome":"success","n":1e9}', 'r:1 n is 1000000000. It must be a whole number'],
+    ['{"at":1,"target":"a","outcome":"success","n":0}', 'r:1 n is 0.'],
+    ['{"at":1,"target":"a","outcome":"success","ms":1e13}', 'r:1 ms is 10000000000000.'],
+    ['{"at":8e15,"target":"a","outcome":"success"}', 'r:1 at is 8000000000000000.'],
+    ['{"at":1,"circuit":"a","rules":"none"}', 'r:1 rules is a text. It must be a map.'],
+    ['{"at":null,"circuit":"a","from":"closed","to":"open","why":"x"}', 'r:1 at is null.'],
+    ['{"outcomes":99,"at":1,"sample":1}', 'r:1 This recording is of version 99. Only version 1 can be read.'],
   ])('that is none is refused: %s', (text, message) => {
     expect(() => readOutcomes([['r', text]])).toThrow(message)
   })
@@ -287,6 +333,21 @@ describe('switchgear replay --outcomes', () => {
       ['openai', '7 failures in a row'],
       ['azure', '8 failures in a row'],
     ])
+  })
+
+  it('plays a thousand seeds at most', async () => {
+    await expect(run('--outcomes', 'a', '--seeds', '1001')).rejects.toThrow('from 1 to 1000')
+  })
+
+  it('never prints the words of a file that holds no rules', async () => {
+    const [file, policy] = [join(dir, 'o.jsonl'), join(dir, '.env')]
+    writeFileSync(file, asText(recordedRows(rules, { ratio: outage })))
+    for (const text of ['OPENAI_API_KEY=sk-words', '- sk-words', 'circuitBreaker: sk-words']) {
+      writeFileSync(policy, text)
+      const fault = await run('--outcomes', file, '--policy', policy).catch((error: Error) => error.message)
+      expect(fault).toMatch(/\.env:1 .*This is a (text|list)\. It must be a map/)
+      expect(fault).not.toContain('sk-words')
+    }
   })
 
   it('replays one thing at a time', async () => {

@@ -46,6 +46,33 @@ const report = await buildReport({
 const html = renderReport(report.document, 'html')
 const markdown = renderReport(report.document, 'markdown')
 
+describe('a name from the configuration', () => {
+  const hostile = 'x\n\n# Signed [here](https://evil.example) <img src=x> `y \u001B[2J'
+
+  it('is no Markdown', async () => {
+    const targets = [{ name: hostile, invoke, circuitBreaker: true }]
+    const { document } = await buildReport({
+      name: hostile,
+      audited: audited({ targets }),
+      verifyCommand: 'v',
+    })
+    const told = renderReport(document, 'markdown')
+    const body = told.split('<!-- switchgear')[0]!
+    expect(body).toContain(
+      'x # Signed \\[here](https://evil.example) &lt;img src=x> \\`y \uFFFD[2J'.replace(
+        '\uFFFD[',
+        '\uFFFD\\[',
+      ),
+    )
+    expect(body).not.toMatch(/^# Signed|<img|[^\\]\[here|[^\P{Cc}\n]/mu)
+  })
+
+  it('leaves code and bold of the report as they are', () => {
+    expect(markdown).toContain('**answered**')
+    expect(markdown).toContain('(`whenAllOpen: last-resort`)')
+  })
+})
+
 describe('the consequences of a policy', () => {
   it('are computed from its numbers', () => {
     const policy = policyOf(

@@ -326,7 +326,7 @@ describe('a load file', () => {
     ],
     [
       'duration: soon\ntraffic: {rate: 1}\nswitchgear: {targets: [{}]}\n',
-      'l.yaml:1 duration: This is "soon". It must be a duration, such as 90s',
+      "l.yaml:1 duration: This is 'soon'. It must be a duration, such as 90s",
     ],
     ['duration: 1h\ntraffic: {}\nswitchgear: {targets: [{}]}\n', 'l.yaml:2 traffic: Nobody calls.'],
     [
@@ -356,7 +356,7 @@ describe('a load file', () => {
     ],
     [
       'duration: 1h\ntraffic: {rate: 1, stream: true}\nswitchgear: {targets: [{name: a}]}\nproviders:\n  a:\n    stream: {parts: 0}\n',
-      'l.yaml:6 providers.a.stream.parts: This is 0. It must be a whole number of at least 1.',
+      'l.yaml:6 providers.a.stream.parts: This is 0. It must be a whole number of at least 1 and at most 100000.',
     ],
     [
       'duration: 1h\ntraffic: {rate: 1, stream: true}\nswitchgear: {targets: [{name: a}]}\nproviders:\n  a:\n    failure: {cut: 0.5, stall: 0.5}\n',
@@ -370,6 +370,45 @@ describe('a load file', () => {
     const fault = () => read(text)
     expect(fault).toThrow(message.split('load: ').at(-1))
     if (message.startsWith('l.yaml') && !message.includes('load: ')) expect(fault).toThrow(message)
+  })
+
+  const chain = 'switchgear: {targets: [{name: a}]}\n'
+  it.each([
+    ['rate: .inf', 'l.yaml:2 traffic.rate: This is Infinity. It must be a number of at least 0.'],
+    ['rate: 1e300', 'l.yaml:2 traffic.rate: This makes 3.6e+303 calls. A load may have 200 million'],
+    ['rate: 1e9', 'l.yaml:2 traffic.rate: This makes 3600000000000 calls.'],
+    [
+      'rate: 1, bursts: [{at: 1s, for: 1h, rate: 1e9}]',
+      'l.yaml:2 traffic.bursts[0].rate: This makes 3599000003600 calls.',
+    ],
+    [
+      'rate: 1, bursts: [{at: 1s, for: 1ms, rate: 1e9}]',
+      'l.yaml:2 traffic.bursts[0].rate: This is 1000000000',
+    ],
+    [
+      'rate: 1, bursts: [{at: 1s, for: 1s, rate: .inf}]',
+      'l.yaml:2 traffic.bursts[0].rate: This is Infinity.',
+    ],
+    ['rate: 1, bursts: [{at: 0s, for: 9999999d, rate: 1}]', "l.yaml:2 traffic.bursts[0].for: This is '9999"],
+  ])('that nobody could play is refused: %s', (traffic, message) => {
+    expect(() => read(`duration: 1h\ntraffic: {${traffic}}\n${chain}`)).toThrow(message)
+  })
+
+  it('may have a short burst far above its rate, and a trace within bounds', () => {
+    const text = `duration: 1h\ntraffic: {rate: 1, bursts: [{at: 1s, for: 1s, rate: 5000}]}\n${chain}`
+    expect(read(text).traffic.bursts).toHaveLength(1)
+    const calls = [{ atMs: 0, latencyMs: 1, inputTokens: 0, outputTokens: 0 }]
+    const trace = () => ({ calls, periodMs: 1 })
+    const traced = (duration: string) => `duration: ${duration}\ntraffic: {trace: t}\n${chain}`
+    expect(readLoad(traced('1h'), 'l.yaml', { trace }).durationMs).toBe(3_600_000)
+    expect(() => readLoad(traced('100d'), 'l.yaml', { trace })).toThrow('l.yaml:2 traffic.trace: This makes')
+  })
+
+  it('never shows the words of a file of secrets', () => {
+    for (const text of ['OPENAI_API_KEY=sk-words', '- sk-words', `duration: 1h\ntraffic: sk-words\n${chain}`])
+      expect(() => read(text)).toThrow(/This is a (text|list)\. It must be a map/)
+    const long = `duration: "OPENAI_API_KEY=sk-words-and-more"\ntraffic: {rate: 1}\n${chain}`
+    expect(() => read(long)).toThrow('l.yaml:1 duration: This is a text. It must be a duration')
   })
 
   it('whose switchgear is refused says so', () => {

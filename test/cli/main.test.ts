@@ -1,5 +1,5 @@
 import { exec, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -85,6 +85,46 @@ describe('the command line', () => {
   })
 })
 
+/** Runs a line that the gateway has printed to be pasted. */
+async function pasted(lines: readonly string[], name: string): Promise<string> {
+  const line = lines.find((candidate) => candidate.trim().startsWith(name))
+  const command = /curl .*?(?= {3}\(|$)/.exec(line ?? '')?.[0] ?? 'false'
+  return (await run(command)).stdout
+}
+
+describe('an output that ends', () => {
+  const long = ['audit', '--format', 'markdown', '--out', '-']
+
+  it('ends a command quietly where the reader of a pipe has seen enough', async () => {
+    const { child, ended } = start(long)
+    child.stdout.destroy()
+    expect(await ended).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('does not end a server: it goes on for its clients', async () => {
+    const { child, says, ended } = start(['serve', '--port', '0'])
+    const lines = (await says(/end the outage.*\n/)).trimEnd().split('\n')
+    child.stdout.destroy()
+    child.stderr.destroy()
+    await pasted(lines, 'cause an outage')
+    // the circuit opens on the way, which is a line that nobody reads
+    for (let i = 0; i < 8; i++) expect(await pasted(lines, 'a normal call')).toContain('Hello from backup')
+    expect(await pasted(lines, 'watch the circuit')).toContain("Circuit 'primary' is open")
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ code: 0 })
+  })
+
+  it('is told of in one line where it cannot be written', async () => {
+    const full = openSync('/dev/full', 'w')
+    const args = ['--import', 'tsx', 'src/cli/main.ts', ...long]
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', full, 'pipe'] })
+    let err = ''
+    child.stderr?.on('data', (data) => (err += data))
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    expect([code, err]).toEqual([1, 'error: standard output: cannot be written, the disk is full.\n'])
+  })
+})
+
 describe('serve without a configuration', () => {
   let server: ReturnType<typeof start>
   let lines: string[]
@@ -95,11 +135,7 @@ describe('serve without a configuration', () => {
   })
   afterAll(() => server.child.kill('SIGKILL'))
 
-  const paste = async (name: string) => {
-    const line = lines.find((candidate) => candidate.trim().startsWith(name))
-    const command = /curl .*?(?= {3}\(|$)/.exec(line ?? '')?.[0] ?? 'false'
-    return (await run(command)).stdout
-  }
+  const paste = (name: string) => pasted(lines, name)
 
   it('says in five lines what to try, and every line works as it stands', async () => {
     expect(lines).toHaveLength(5)

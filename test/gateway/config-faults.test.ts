@@ -33,6 +33,36 @@ describe('a configuration with every key', () => {
   })
 })
 
+describe('a name that would steer a terminal', () => {
+  it.each([
+    ['targets: [{ name: "a\\e[2J", baseUrl: http://a }]', 'targets[0].name: '],
+    ['targets: [{ model: "m\\nx", baseUrl: http://a }]', 'targets[0].model: '],
+    ['targets: [{ bucket: "b\\x9b", baseUrl: http://a }]', 'targets[0].bucket: '],
+    [
+      'targets: [{ baseUrl: http://a, healthCheck: { model: "m\\u202e" } }]',
+      'targets[0].healthCheck.model: ',
+    ],
+    [`models: { "g\\u2028": [a] }\n${target}`, 'models.g\uFFFD: '],
+    [`providers: { "p\\r": { baseUrl: http://a } }\n${target}`, 'providers.p\uFFFD: '],
+  ])('%s is refused', (text, path) => {
+    expect(faultsOf(text)).toEqual([
+      `1 ${path}has a control character in it, such as a line end; write it without`,
+    ])
+  })
+
+  it('may be any other one, and bodies hold what they like', () => {
+    expect(
+      faultsOf('targets: [{ name: "größe 👩‍💻", baseUrl: http://a, set: { metadata: { "a\\nb": "\\e" } } }]'),
+    ).toEqual([])
+  })
+
+  it('is told of without what it does', () => {
+    expect(faultsOf(`models: { g: ["no\\e]0;x"] }\n"se\\nrver": 1\n${target}`).join('')).not.toMatch(
+      /\p{Cc}/u,
+    )
+  })
+})
+
 describe('an unknown key', () => {
   it.each([
     ['serverr: {}', "serverr: unknown key. Did you mean 'server'?"],

@@ -8,7 +8,7 @@ import { chainGuards } from '../../machines/chain-guards.ts'
 import type { ChainContext } from '../../machines/chain-context.ts'
 import type { ChainEvent } from '../../machines/chain-events.ts'
 import { cappedRetryAfter, drawCooldown, longestCooldown } from '../../machines/cooldown.ts'
-import { largestShare, shareOf } from '../../machines/tripping.ts'
+import { largestShare, nearestRule, shareOf } from '../../machines/tripping.ts'
 
 const policy: BreakerPolicy = {
   rules: [{ kind: 'consecutive', threshold: 2 }],
@@ -217,5 +217,21 @@ describe('shares', () => {
       ]),
     ).toBe(0.75)
     expect(largestShare([], [])).toBe(0)
+  })
+})
+
+describe('the rule that decided', () => {
+  const rules = [
+    { kind: 'consecutive', threshold: 10 },
+    { kind: 'leaky', threshold: 4 },
+    { kind: 'consecutive', threshold: 4 },
+  ] as const
+  const counted = (...counts: number[]) => counts.map((count) => ({ count, calls: count }))
+
+  it('is the one whose threshold is reached most, the first of several', () => {
+    expect(nearestRule(rules, counted(5, 3, 2))).toBe(1)
+    expect(nearestRule(rules, counted(5, 1, 3))).toBe(2)
+    expect(nearestRule(rules, counted(10, 4, 4))).toBe(0)
+    expect(nearestRule([], [])).toBe(-1)
   })
 })

@@ -1,3 +1,4 @@
+import { cleanWords } from '../incident/clean-words.ts'
 import { listed } from '../words.ts'
 import type { PolicyPath, PolicyPaths } from './policy-paths.ts'
 
@@ -10,9 +11,12 @@ export interface NamedPaths {
 
 export type PathFormat = 'vitest' | 'json' | 'gherkin'
 
+/** A name that does not end the line, or the comment, it stands in. */
+const namesOf = (targets: readonly string[]) => cleanWords(listed(targets))
+
 /** What was covered, and what was not. */
 function coverInWords({ targets, found }: NamedPaths): string {
-  const who = `Rules of ${listed(targets)}`
+  const who = `Rules of ${namesOf(targets)}`
   if (found === undefined) return `${who}: code of the user's own decides, which cannot be walked.`
   const { paths, cover, all, walked } = found
   const { outcomes, inside, reopens } = walked.bounds
@@ -36,7 +40,7 @@ function vitestText(all: readonly NamedPaths[]): string {
     if (found === undefined || first === undefined) return comment(named)
     const { breaker, roll } = first.scenario
     return `${comment(named)}
-describe(${JSON.stringify(`the rules of ${listed(targets)}`)}, () => {
+describe(${JSON.stringify(`the rules of ${namesOf(targets)}`)}, () => {
   const rules = { random: [${roll}], breaker: ${inCode(breaker)} }
   it.each([
 ${found.paths.map((path) => `    ${scenarioOf(path)},`).join('\n')}
@@ -65,7 +69,7 @@ const inCode = (value: unknown) =>
 
 function gherkinText(all: readonly NamedPaths[]): string {
   const features = all.map((named) => {
-    const head = [`Feature: The circuit of ${listed(named.targets)}`, `  ${coverInWords(named)}`]
+    const head = [`Feature: The circuit of ${namesOf(named.targets)}`, `  ${coverInWords(named)}`]
     const scenarios = (named.found?.paths ?? []).map(({ name, story }) =>
       [
         `  Scenario: ${name}`,
@@ -74,7 +78,9 @@ function gherkinText(all: readonly NamedPaths[]): string {
         ),
         `    When ${story.when}`,
         `    Then ${story.result}`,
-      ].join('\n'),
+      ]
+        .map(cleanWords)
+        .join('\n'),
     )
     return [head.join('\n'), ...scenarios].join('\n\n')
   })

@@ -58,6 +58,8 @@ export interface OutcomeReport {
   readonly seeds: number
   readonly sample: number
   readonly unreadable: number
+  /** Where the first of those lines stands, and what is wrong with it. */
+  readonly firstUnreadable?: string
 }
 
 export interface OutcomeReplayOptions {
@@ -126,12 +128,13 @@ export class OutcomeReplay {
     const through = this.#jobs.length === 0 ? 0 : Math.floor(this.#done / this.#jobs.length)
     if (through === 0) return undefined
     const circuits = Map.groupBy(this.#jobs, ({ circuit }) => circuit)
-    const { sample, unreadable } = this.#recording
+    const { sample, unreadable, firstUnreadable } = this.#recording
     return {
       circuits: [...circuits].map(([circuit, jobs]) => reportOf(circuit, jobs, through)),
       seeds: through,
       sample,
       unreadable,
+      ...(firstUnreadable !== undefined && { firstUnreadable }),
     }
   }
 }

@@ -1,4 +1,5 @@
 import { tripsWhen } from '../../../machines/sentences.ts'
+import { cleanLines, cleanWords } from '../incident/clean-words.ts'
 import { lasting, plural } from '../words.ts'
 import { countInWords, numberInWords, spreadInWords } from './number-words.ts'
 import type { NumberUnit, ShownNumber } from './numbers.ts'
@@ -55,7 +56,7 @@ const instant = (at: number) => new Date(at).toISOString().slice(0, 19).replace(
 export function recordedPremises({ circuit, calls, fromAt, toAt, recorded }: CircuitReport): string[] {
   const gap = `${countInWords(recorded.refused)} of them were refused: what they would have met is unknown.`
   return [
-    `${circuit.name}: ${plural(calls, 'call')}, ${instant(fromAt)} to ${instant(toAt)} UTC.`,
+    `${cleanWords(circuit.name)}: ${plural(calls, 'call')}, ${instant(fromAt)} to ${instant(toAt)} UTC.`,
     recorded.refused === 0
       ? 'None was refused when they were recorded: nothing has to be assumed.'
       : `${gap} Best case: all would have been answered. Worst case: all would have failed, as the last failure before them did.`,
@@ -63,7 +64,7 @@ export function recordedPremises({ circuit, calls, fromAt, toAt, recorded }: Cir
 }
 
 /** What holds for all circuits of a recording. */
-export function recordingNotes({ seeds, sample, unreadable }: OutcomeReport): string[] {
+export function recordingNotes({ seeds, sample, unreadable, firstUnreadable }: OutcomeReport): string[] {
   return [
     `Played with ${plural(seeds, 'seed')} for the cooldowns. Every circuit is played for itself: a call that is refused here would go on to another target, and that is not in the recording.`,
     ...(sample < 1
@@ -72,7 +73,9 @@ export function recordingNotes({ seeds, sample, unreadable }: OutcomeReport): st
         ]
       : []),
     ...(unreadable > 0
-      ? [`${plural(unreadable, 'line')} could not be read and ${unreadable === 1 ? 'is' : 'are'} left out.`]
+      ? [
+          `${plural(unreadable, 'line')} could not be read and ${unreadable === 1 ? 'is' : 'are'} left out.${firstUnreadable === undefined ? '' : ` The first: ${firstUnreadable}`}`,
+        ]
       : []),
   ]
 }
@@ -94,11 +97,12 @@ export const recordedInWords = (
 
 /** The report for a terminal. */
 export function outcomeText(report: OutcomeReport): string {
-  return [
+  const parts = [
     ...recordingNotes(report),
     '',
     ...report.circuits.flatMap((circuit) => [circuitText(circuit), '']),
-  ].join('\n')
+  ]
+  return cleanLines(parts.join('\n'))
 }
 
 function circuitText(report: CircuitReport): string {

@@ -4,6 +4,7 @@ import type { CsvRow } from './csv.ts'
 import { IMPACTS } from './incident-model.ts'
 import type { Incident } from './incident-model.ts'
 
+const TOO_LATE = Date.UTC(2200, 0, 2)
 const COLUMNS = ['incident', 'started_at', 'resolved_at', 'impact']
 
 /**
@@ -23,6 +24,7 @@ function toIncident(row: CsvRow, file: string): Incident {
   const instant = (column: string) => {
     const at = parseInstant(cells[column] ?? '')
     if (Number.isNaN(at)) throw cellFault(file, row, column, 'a date and time, such as 2024-05-06T18:44:00Z')
+    if (at < 0 || at >= TOO_LATE) throw cellFault(file, row, column, 'a date and time from 1970 to 2200')
     return at
   }
   const ends = (cells['mitigated_at'] ?? '') === '' ? 'resolved_at' : 'mitigated_at'

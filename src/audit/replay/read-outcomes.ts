@@ -1,5 +1,5 @@
 import { ConfigError } from '../../core/errors.ts'
-import { isHeader, isOutcome, isRules, isTransition } from '../../stores/outcome-row.ts'
+import { isHeader, isOutcome, isRules, isTransition, rowFault } from '../../stores/outcome-row.ts'
 import type { OutcomeRow, RecordedRow, RulesRow, TransitionRow } from '../../stores/outcome-row.ts'
 
 /** A recording, by circuit. */
@@ -9,6 +9,8 @@ export interface Recording {
   readonly sample: number
   /** Lines that could not be read. */
   readonly unreadable: number
+  /** Where the first of them stands, and what is wrong with it. */
+  readonly firstUnreadable?: string
 }
 
 export interface RecordedCircuit {
@@ -26,9 +28,10 @@ interface Growing {
 }
 
 /**
- * Reads recordings of outcomes, one JSON object a line. A line that was cut off when a process ended is left out.
+ * Reads recordings of outcomes, one JSON object a line. Lines that are none of ours, or were cut off when a
+ * process ended, are left out.
  *
- * @throws ConfigError where there is no outcome at all, or a line is none of ours
+ * @throws ConfigError where there is no outcome at all, or a file is of another version
  */
 export function readOutcomes(texts: Iterable<readonly [file: string, text: string]>): Recording {
   const circuits = new Map<string, Growing>()
@@ -38,20 +41,35 @@ export function readOutcomes(texts: Iterable<readonly [file: string, text: strin
     return known
   }
   let [sample, unreadable] = [1, 0]
+  let firstUnreadable: string | undefined
+  const files: string[] = []
   for (const [file, text] of texts) {
-    for (const [i, line] of text.split('\n').entries()) {
+    files.push(file)
+    for (const [i, line] of text
+      .replace(/^\uFEFF/, '')
+      .split('\n')
+      .entries()) {
       if (line.trim() === '') continue
       const row = parsed(line)
-      if (row === undefined) unreadable++
-      else if (isHeader(row)) sample = Math.min(sample, row.sample)
-      else if (isTransition(row)) of(row.circuit).transitions.push(row)
+      // of another version nothing else is known
+      if (row !== undefined && isHeader(row)) checkVersion(row, file, i + 1)
+      const fault = row === undefined ? 'This is no JSON object.' : rowFault(row)
+      if (row === undefined || fault !== undefined) {
+        unreadable++
+        firstUnreadable ??= `${file}:${i + 1} ${fault}`
+      } else if (isHeader(row)) {
+        sample = Math.min(sample, row.sample)
+      } else if (isTransition(row)) of(row.circuit).transitions.push(row)
       else if (isRules(row)) of(row.circuit).rules.push(row)
-      else if (isOutcome(row)) of(row.circuit ?? row.target).rows.push(checked(row, file, i + 1))
-      else throw fault(file, i + 1, 'This is no row of a recording.')
+      else if (isOutcome(row)) of(row.circuit ?? row.target).rows.push(row)
     }
   }
   const found = [...circuits].filter(([, { rows }]) => rows.length > 0)
-  if (found.length === 0) throw new ConfigError('There is no outcome in the recording.')
+  if (found.length === 0) {
+    throw new ConfigError(`${files.join(', ')}: There is no outcome in this recording.`, {
+      ...(firstUnreadable !== undefined && { hint: `The first line that is none: ${firstUnreadable}` }),
+    })
+  }
   const inTime = <T extends { readonly at: number }>(rows: readonly T[]) =>
     rows.toSorted((a, b) => a.at - b.at)
   return {
@@ -63,39 +81,23 @@ export function readOutcomes(texts: Iterable<readonly [file: string, text: strin
     ),
     sample,
     unreadable,
+    ...(firstUnreadable !== undefined && { firstUnreadable }),
   }
 }
 
 function parsed(line: string): RecordedRow | undefined {
   try {
     const row: unknown = JSON.parse(line)
-    return typeof row === 'object' && row !== null ? (row as RecordedRow) : undefined
+    return typeof row === 'object' && row !== null && !Array.isArray(row) ? (row as RecordedRow) : undefined
   } catch {
     return undefined
   }
 }
 
-const OUTCOMES = ['success', 'failure', 'neutral', 'refused']
-const NUMBERS = ['ms', 'retryAfterMs', 'n'] as const
-
-function checked(row: OutcomeRow, file: string, line: number): OutcomeRow {
-  if (!Number.isFinite(row.at))
-    throw fault(file, line, `at is ${String(row.at)}.`, 'It must be ms since 1970.')
-  if (!OUTCOMES.includes(row.outcome))
-    throw fault(
-      file,
-      line,
-      `outcome is '${String(row.outcome)}'.`,
-      `It must be one of: ${OUTCOMES.join(', ')}.`,
-    )
-  for (const key of NUMBERS) {
-    const value = row[key]
-    if (value !== undefined && !(Number.isFinite(value) && value >= 0))
-      throw fault(file, line, `${key} is ${String(value)}.`, 'It must be a number of at least 0.')
-  }
-  return row
-}
-
-function fault(file: string, line: number, what: string, hint?: string): ConfigError {
-  return new ConfigError(`${file}:${line} ${what}`, { line, ...(hint !== undefined && { hint }) })
+function checkVersion({ outcomes }: { readonly outcomes: number }, file: string, line: number): void {
+  if (outcomes === 1 || typeof outcomes !== 'number') return
+  throw new ConfigError(`${file}:${line} This recording is of version ${outcomes}.`, {
+    line,
+    hint: 'Only version 1 can be read.',
+  })
 }

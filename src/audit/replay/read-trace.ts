@@ -31,7 +31,8 @@ export function readTrace(text: string, file: string, model: IncidentModel): Tra
   const lastMs = calls.at(-1)!.atMs
   // the next round begins one ordinary gap after the last call
   const gapMs = calls.length === 1 ? 1000 : Math.round(lastMs / (calls.length - 1))
-  return { calls, periodMs: lastMs + Math.max(1, gapMs) }
+  // calls that all came at once would otherwise come a thousand times a second
+  return { calls, periodMs: Math.max(1000, lastMs + gapMs) }
 }
 
 function instantOf(row: CsvRow, file: string): number {

@@ -17,20 +17,27 @@ export interface LoadSources {
   readonly switchgear?: Load['switchgear'] | undefined
 }
 
+// times stay such that a date can tell them
+const LONGEST_MS = 36_500 * 86_400_000
+const MOST_CALLS = 200_000_000
+// moments at which a call might come, as often as at the highest rate: far cheaper than calls, yet not free
+const MOST_MOMENTS = 1_000_000_000
+const MOST_PARTS = 100_000
+
 const span: Check = (value, path, source) => {
-  if (parseSpan(value) === undefined)
+  if ((parseSpan(value) ?? Infinity) > LONGEST_MS)
     source.fault(
       path,
-      `This is ${JSON.stringify(value) ?? 'missing'}.`,
-      'It must be a duration, such as 90s, 15m, 6h or 2d.',
+      `This is ${is.show(value)}.`,
+      'It must be a duration, such as 90s, 15m, 6h or 2d, of at most 36500d.',
     )
 }
 const number =
   (least: number, most = Infinity): Check =>
   (value, path, source) => {
-    if (typeof value === 'number' && value >= least && value <= most) return
+    if (typeof value === 'number' && Number.isFinite(value) && value >= least && value <= most) return
     const range = most === Infinity ? `of at least ${least}` : `from ${least} to ${most}`
-    source.fault(path, `This is ${JSON.stringify(value) ?? 'missing'}.`, `It must be a number ${range}.`)
+    source.fault(path, `This is ${is.show(value)}.`, `It must be a number ${range}.`)
   }
 const share = number(0, 1)
 
@@ -59,11 +66,11 @@ const latency: Check = (value, path, source) => {
 const price = is.fields({ input: number(0), output: number(0) }, ['input', 'output'])
 
 const some: Check = (value, path, source) => {
-  if (!Number.isSafeInteger(value) || (value as number) < 1)
+  if (!Number.isSafeInteger(value) || (value as number) < 1 || (value as number) > MOST_PARTS)
     source.fault(
       path,
-      `This is ${JSON.stringify(value) ?? 'missing'}.`,
-      'It must be a whole number of at least 1.',
+      `This is ${is.show(value)}.`,
+      `It must be a whole number of at least 1 and at most ${MOST_PARTS}.`,
     )
 }
 
@@ -115,11 +122,15 @@ export function readLoad(text: string, file: string, sources: LoadSources): Load
   if ((raw['traffic'] as Bag)['stream'] !== true) checkNoStreams(raw, source)
   source.throwFaults()
   const providers = (raw['providers'] ?? {}) as Readonly<Record<string, Bag>>
+  const durationMs = spanOf(raw['duration'])
+  const traffic = trafficOf(raw['traffic'] as Bag, sources)
+  checkSize(traffic, durationMs, source)
+  source.throwFaults()
   return {
     name: (raw['name'] as string | undefined) ?? file,
-    durationMs: spanOf(raw['duration']),
+    durationMs,
     seed: (raw['seed'] as number | undefined) ?? 1,
-    traffic: trafficOf(raw['traffic'] as Bag, sources),
+    traffic,
     switchgear: switchgear as Load['switchgear'],
     providers: new Map(
       names.map((name) => [name, providerOf(Object.hasOwn(providers, name) ? providers[name]! : {})]),
@@ -143,6 +154,37 @@ function checkTargets(switchgear: unknown, raw: Bag, source: YamlSource): readon
   if (!('rate' in traffic) && !('trace' in traffic))
     source.fault(['traffic'], 'Nobody calls.', 'Give a rate (calls a second) or a trace (a CSV file).')
   return names
+}
+
+/** Refuses what would play for longer than anybody waits. */
+function checkSize({ rate, bursts, trace }: TrafficModel, durationMs: number, source: YamlSource): void {
+  const shares: {
+    readonly path: readonly (string | number)[]
+    readonly calls: number
+    readonly rate: number
+  }[] = [
+    trace === undefined
+      ? { path: ['rate'], calls: (rate * durationMs) / 1000, rate }
+      : { path: ['trace'], calls: (trace.calls.length * durationMs) / trace.periodMs, rate: 0 },
+    ...bursts.map(({ fromAt, toAt, rate }, i) => ({
+      path: ['bursts', i, 'rate'],
+      calls: (rate * Math.max(0, Math.min(toAt, durationMs) - fromAt)) / 1000,
+      rate,
+    })),
+  ]
+  const calls = shares.reduce((sum, share) => sum + share.calls, 0)
+  const largest = shares.reduce((most, share) => (share.calls > most.calls ? share : most))
+  if (calls > MOST_CALLS) {
+    const hint = 'A load may have 200 million: give a lower rate or a shorter time.'
+    return source.fault(['traffic', ...largest.path], `This makes ${Math.round(calls)} calls.`, hint)
+  }
+  const fastest = shares.reduce((most, share) => (share.rate > most.rate ? share : most))
+  const highest = Math.floor((MOST_MOMENTS * 1000) / durationMs)
+  // a trace comes without a rate, whatever the bursts beside it say
+  if (trace === undefined && fastest.rate > highest) {
+    const hint = `In a load this long no rate may be above ${highest} calls a second.`
+    source.fault(['traffic', ...fastest.path], `This is ${fastest.rate}.`, hint)
+  }
 }
 
 /** What only streams can do is a mistake where nobody reads one. */

@@ -1,3 +1,4 @@
+import { cleanLines, cleanWords } from '../../audit/incident/clean-words.ts'
 import { YamlFile } from '../../yaml/yaml-file.ts'
 import type { YamlFault } from '../../yaml/yaml-file.ts'
 import { isMapping, listAt, shown, valueAt } from './config-path.ts'
@@ -45,14 +46,19 @@ export function checkConfig(text: string, env: Environment): Checked {
     faults: inOrder(
       findings.map(({ path, text: told }) => ({
         line: file.lineOf(path),
-        path: hide(shown(path)),
-        text: hide(told),
+        path: cleanWords(hide(shown(path))),
+        text: cleanWords(hide(told)),
       })),
     ),
   }
 }
 
-const ofYaml = (fault: YamlFault): ConfigFault => ({ ...fault, path: '' })
+const ofYaml = ({ text, excerpt, ...fault }: YamlFault): ConfigFault => ({
+  ...fault,
+  path: '',
+  text: cleanWords(text),
+  ...(excerpt !== undefined && { excerpt: cleanLines(excerpt) }),
+})
 
 const unset = (name: string) =>
   `the environment variable ${name} is not set, set it or write \${${name}:-default}`

@@ -10,6 +10,10 @@ const OWN_FIELDS: Readonly<Record<string, string>> = {
   stream: 'whether an answer comes in parts is the client’s to say',
 }
 
+// a terminal obeys them, a log takes them for lines, and a reader is shown another order
+const CONTROL = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
+const NAMES: ReadonlySet<string> = new Set(['name', 'model', 'bucket', 'provider'])
+
 /** What no single key shows: rules between keys, and about what keys are for. */
 export function ruleFindings(config: unknown): Finding[] {
   return [
@@ -85,13 +89,23 @@ function bodyFindings(config: unknown, path: Path): Finding[] {
 
 const reserved = (field: string) => (Object.hasOwn(OWN_FIELDS, field) ? OWN_FIELDS[field] : undefined)
 
-/** A key that JavaScript takes for something else. */
+/** A key that JavaScript takes for something else, and names that would do something where they are shown. */
 function unsafeNames(config: unknown, path: Path): Finding[] {
   const value = valueAt(config, path)
   if (Array.isArray(value)) return value.flatMap((_, i) => unsafeNames(config, [...path, i]))
-  return entriesAt(config, path).flatMap(([key]) => {
+  return entriesAt(config, path).flatMap(([key, of]): Finding[] => {
     const at = [...path, key]
+    const named = NAMES.has(key) && typeof of === 'string' ? of : ''
+    if (!hasOwnRules(path) && (CONTROL.test(key) || CONTROL.test(named)))
+      return [{ path: at, text: 'has a control character in it, such as a line end; write it without' }]
     if (key === '__proto__') return [{ path: at, text: 'cannot be a name, choose another' }]
     return unsafeNames(config, at)
   })
 }
+
+/** Bodies hold what they like; headers, and who comes in, are looked at elsewhere. */
+const hasOwnRules = ([first, second, third]: Path) =>
+  third === 'set' ||
+  third === 'headers' ||
+  second === 'clientKeys' ||
+  (first === 'admin' && second === 'tokens')

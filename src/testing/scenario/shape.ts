@@ -7,8 +7,22 @@ export type Check = (value: unknown, path: Path, source: YamlSource) => void
 
 type Fields = Readonly<Record<string, Check>>
 
-const show = (value: unknown) =>
-  typeof value === 'string' ? `'${value}'` : (JSON.stringify(value) ?? 'missing')
+// a misspelt word, not a key that came into the wrong file
+const SHOWABLE = /^[\w .+-]{0,20}$/
+
+/** A value as a fault shows it; what a list or a longer text holds may be a secret. */
+export function show(value: unknown): string {
+  if (typeof value === 'string') return SHOWABLE.test(value) ? `'${value}'` : 'a text'
+  return value === undefined ? 'missing' : kindOf(value)
+}
+
+/** What stands where a map or a list must be; of a text no word, it may be a whole file of secrets. */
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'missing'
+  if (typeof value === 'string') return 'a text'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  return typeof value === 'object' && value !== null ? 'a map' : String(value)
+}
 
 const check =
   (fits: (value: unknown) => boolean, right: string): Check =>
@@ -49,7 +63,7 @@ export const word = (words: readonly string[]): Check => {
   const known = check((value) => words.includes(value as string), `one of: ${words.join(', ')}`)
   return (value, path, source) => {
     if (typeof value !== 'string' || words.includes(value)) return known(value, path, source)
-    source.fault(path, `This is '${value}'.`, didYouMean(value, words))
+    source.fault(path, `This is ${show(value)}.`, didYouMean(value, words))
   }
 }
 
@@ -70,7 +84,7 @@ export const list =
   (value, path, source) => {
     if (!Array.isArray(value) || value.length < least) {
       const right = `It must be a list${least > 0 ? ` of at least ${least}` : ''}.`
-      return source.fault(path, `This is ${show(value)}.`, adviceOn(value, []) ?? right)
+      return source.fault(path, `This is ${kindOf(value)}.`, adviceOn(value, []) ?? right)
     }
     value.forEach((item, i) => entry(item, [...path, i], source))
   }
@@ -79,7 +93,7 @@ export const list =
 export const map =
   (entry: Check): Check =>
   (value, path, source) => {
-    if (!isBag(value)) return source.fault(path, `This is ${show(value)}.`, 'It must be a map.')
+    if (!isBag(value)) return source.fault(path, `This is ${kindOf(value)}.`, 'It must be a map.')
     for (const [key, item] of Object.entries(value)) entry(item, [...path, key], source)
   }
 
@@ -90,7 +104,7 @@ export const fields =
     if (!isBag(value)) {
       const keys = Object.keys(known)
       const right = adviceOn(value, keys) ?? `It must be a map of: ${keys.join(', ')}.`
-      return source.fault(path, `This is ${show(value)}.`, right)
+      return source.fault(path, `This is ${kindOf(value)}.`, right)
     }
     for (const [key, item] of Object.entries(value)) {
       const entry = Object.hasOwn(known, key) ? known[key] : undefined
