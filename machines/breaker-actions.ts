@@ -208,6 +208,8 @@ export function resumeCooling(context: BreakerContext, event: BreakerEvent): Cha
 }
 
 export function resumeHalfOpen(context: BreakerContext, event: BreakerEvent): Changes {
-  const [before, cause] = restored(context, event)
-  return { ...enterHalfOpen(before, event.at, cause), reopens: before.reopens }
+  const [before, cause, saved] = restored(context, event)
+  // a trial that goes on keeps its reason; one that is due by now has begun with the restart
+  const why = saved?.state === 'half-open' ? saved.cause : cause
+  return { ...enterHalfOpen(before, event.at, why), reopens: before.reopens }
 }

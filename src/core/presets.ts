@@ -1,10 +1,10 @@
 import type { CircuitBreakerOptions } from './breaker-options.ts'
 
 /**
- * Rules that fit calls to LLM providers, whether one a minute or many a second. Opens once a failure count is at ten
- * that a success lowers and nothing takes below zero (busy hours), or once 70 % of at least eight calls within two minutes or of at least five within five minutes failed
- * (quiet hours). Backs off ×2 up to two minutes; closes after two successful probes, one at a time; an empty account or a
- * rejected key opens at once.
+ * Rules that fit calls to LLM providers, whether one a minute or many a second. Opens on a failure count of ten, from
+ * which each success takes one off, never below zero (busy hours), or once 70 % of at least eight calls within two minutes
+ * or of at least five within five minutes failed (quiet hours). Backs off ×2 up to two minutes; closes after two successful
+ * probes, one at a time; an empty account opens at once, a rejected key the second time.
  *
  * Why these: over a year of a provider's incidents, from one call a minute to 26 a second, no rules near them are better in
  * both, time to detect an outage and calls refused without one. Five failures in a row are not among the best: while a

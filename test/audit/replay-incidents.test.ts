@@ -17,8 +17,8 @@ import { sum, tally } from '../../src/audit/replay/tally.ts'
 import { Traffic } from '../../src/audit/replay/traffic.ts'
 import { frontOf, verdictOf } from '../../src/audit/replay/verdict.ts'
 import { lasting } from '../../src/audit/words.ts'
-import { replayCommand } from '../../src/cli/replay.ts'
 import { resolveBreaker } from '../../src/core/breaker-options.ts'
+import { runReplay } from './run-replay.ts'
 
 const FIXTURES = join(import.meta.dirname, 'fixtures')
 const SHARED = join(import.meta.dirname, '../../../shared/data')
@@ -395,17 +395,10 @@ describe('switchgear replay', () => {
 
   const files = ['--incidents', join(FIXTURES, 'incidents.csv'), '--traffic', join(FIXTURES, 'traffic.csv')]
 
-  async function run(...args: string[]): Promise<string> {
-    let out = ''
-    const command = replayCommand()
-      .exitOverride()
-      .configureOutput({ writeOut: (text) => (out += text), writeErr: () => {} })
-    await command.parseAsync(args, { from: 'user' })
-    return out
-  }
-
   it('compares the presets, unless it is told of policies', async () => {
-    const told = JSON.parse(await run(...files, '--seeds', '1', '--json')) as { policies: { name: string }[] }
+    const told = JSON.parse(await runReplay(...files, '--seeds', '1', '--json')) as {
+      policies: { name: string }[]
+    }
     expect(told.policies.map(({ name }) => name)).toEqual(['llmDefaults', 'toolDefaults', 'plain default'])
   })
 
@@ -417,7 +410,9 @@ describe('switchgear replay', () => {
     )
     const page = join(dir, 'page.html')
     const policies = ['--policy', join(FIXTURES, 'rolling.yaml'), '--policy', config, '--policy', 'default']
-    const told = JSON.parse(await run(...files, ...policies, '--seeds', '1', '--json', '--html', page)) as {
+    const told = JSON.parse(
+      await runReplay(...files, ...policies, '--seeds', '1', '--json', '--html', page),
+    ) as {
       policies: { name: string; opensAt: string }[]
     }
     expect(told.policies.map(({ name, opensAt }) => [name, opensAt])).toEqual([
@@ -426,16 +421,27 @@ describe('switchgear replay', () => {
       ['plain default', '5 failures in a row'],
     ])
     expect(readFileSync(page, 'utf8')).toContain('gateway.yaml')
-    const other = await run(...files, '--policy', config, '--target', 'b', '--seeds', '1', '--json')
+    const other = await runReplay(...files, '--policy', config, '--target', 'b', '--seeds', '1', '--json')
     expect(other).toContain('5 failures in a row')
-    await expect(run(...files, '--policy', config, '--target', 'bb', '--seeds', '1')).rejects.toThrow(
+    await expect(runReplay(...files, '--policy', config, '--target', 'bb', '--seeds', '1')).rejects.toThrow(
       `gateway.yaml has no circuit for a target 'bb'. Did you mean`,
     )
   })
 
   it('takes another table and prices', async () => {
     const told = JSON.parse(
-      await run(...files, '--seeds', '1', '--json', '--impact', '2=0.3', '--noise', '0', '--price', '3/15'),
+      await runReplay(
+        ...files,
+        '--seeds',
+        '1',
+        '--json',
+        '--impact',
+        '2=0.3',
+        '--noise',
+        '0',
+        '--price',
+        '3/15',
+      ),
     ) as { outages: number; policies: { numbers: Record<string, unknown> }[] }
     expect(told.outages).toBe(1)
     expect(told.policies[0]!.numbers).toHaveProperty('cost')
@@ -444,18 +450,20 @@ describe('switchgear replay', () => {
   it('names the line of a fault in a policy', async () => {
     const file = join(dir, 'bad.yaml')
     writeFileSync(file, 'threshold: 3\ncooldownMs: -5\n')
-    await expect(run(...files, '--policy', file)).rejects.toThrow(
+    await expect(runReplay(...files, '--policy', file)).rejects.toThrow(
       `${file}:2 cooldownMs is -5; it must be a number of at least 0`,
     )
     writeFileSync(file, 'treshold: 3\n')
-    await expect(run(...files, '--policy', file)).rejects.toThrow(/bad\.yaml:1 Unknown option treshold/)
-    await expect(run(...files, '--policy', join(dir, 'none.yaml'))).rejects.toThrow('there is no such file')
+    await expect(runReplay(...files, '--policy', file)).rejects.toThrow(/bad\.yaml:1 Unknown option treshold/)
+    await expect(runReplay(...files, '--policy', join(dir, 'none.yaml'))).rejects.toThrow(
+      'there is no such file',
+    )
   })
 
   it('says what is missing', async () => {
-    await expect(run('--incidents', 'x.csv')).rejects.toThrow('--traffic is missing')
-    await expect(run()).rejects.toThrow('say what to replay')
-    await expect(run(...files, '--price', '3')).rejects.toThrow('such as 3/15')
+    await expect(runReplay('--incidents', 'x.csv')).rejects.toThrow('--traffic is missing')
+    await expect(runReplay()).rejects.toThrow('say what to replay')
+    await expect(runReplay(...files, '--price', '3')).rejects.toThrow('such as 3/15')
   })
 })
 

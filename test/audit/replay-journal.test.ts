@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openingsOf } from '../../src/audit/replay/journal-openings.ts'
 import { loadCommand } from '../../src/cli/commands.ts'
-import { replayCommand } from '../../src/cli/replay.ts'
 import { resolveBreaker } from '../../src/core/breaker-options.ts'
 import type { CircuitBreakerOptions } from '../../src/core/breaker-options.ts'
 import { createBreaker } from '../../src/core/create-breaker.ts'
@@ -13,6 +12,7 @@ import { memoryJournal } from '../../src/stores/memory-journal.ts'
 import { sqliteJournal } from '../../src/stores/sqlite-journal.ts'
 import type { JournalStore } from '../../src/stores/journal-store.ts'
 import { VirtualClock } from '../../src/testing/virtual-clock.ts'
+import { runReplay } from './run-replay.ts'
 
 const ROLLING = { kind: 'rolling', windowMs: 60_000, minCalls: 4, failureRatio: 0.5 } as const
 
@@ -116,31 +116,24 @@ describe('switchgear replay --journal', () => {
     rmSync(dir, { recursive: true })
   })
 
-  async function run(...args: string[]): Promise<string> {
-    let out = ''
-    const command = replayCommand()
-      .exitOverride()
-      .configureOutput({ writeOut: (text) => (out += text), writeErr: () => {} })
-    await command.parseAsync(args, { from: 'user' })
-    return out
-  }
-
   it('says what a journal can tell, and plainly what it cannot', async () => {
     const file = join(dir, 'switchgear.db')
     const journal = sqliteJournal({ file })
     live(journal, { threshold: 4 })
     journal.close()
-    const told = await run('--journal', file)
+    const told = await runReplay('--journal', file)
     expect(told).toContain('It cannot tell whether that would have happened earlier')
     expect(told).toContain('for that, record outcomes and replay them with --outcomes')
     expect(told).toContain('toolDefaults: opens: opens on the same evidence, perhaps sooner')
     expect(told).toContain('plain default: stays closed: does not open on this evidence')
     expect(told).toContain('opened by hand: no policy was asked')
     expect(told).toContain('plain default: opens on 0, stays closed on 1, cannot be told for 0 of 1')
-    expect(JSON.parse(await run('--journal', file, '--json', '--policy', 'llmDefaults'))).toMatchObject({
-      kind: 'journal',
-      openings: [{ answers: [{ policy: 'llmDefaults', opens: null }] }, { byHand: true }],
-    })
+    expect(JSON.parse(await runReplay('--journal', file, '--json', '--policy', 'llmDefaults'))).toMatchObject(
+      {
+        kind: 'journal',
+        openings: [{ answers: [{ policy: 'llmDefaults', opens: null }] }, { byHand: true }],
+      },
+    )
   })
 
   it('says when the journal has no such circuit', async () => {
@@ -148,7 +141,7 @@ describe('switchgear replay --journal', () => {
     const journal = sqliteJournal({ file })
     live(journal, { threshold: 4 })
     journal.close()
-    await expect(run('--journal', file, '--target', 'opnai')).rejects.toThrow(
+    await expect(runReplay('--journal', file, '--target', 'opnai')).rejects.toThrow(
       /There is no circuit 'opnai' in it. Did you mean 'openai'/,
     )
   })
@@ -160,7 +153,7 @@ describe('switchgear replay --journal', () => {
     breaker.open({ by: 'al\u202Eice', reason: 'no\u001B[2J\nfake line' })
     breaker.dispose()
     journal.close()
-    const told = await run('--journal', file)
+    const told = await runReplay('--journal', file)
     expect(told).toContain('a\uFFFD]0;x\uFFFD\uFFFDb: ')
     expect(told).not.toMatch(/[^\P{Cc}\n]|\u202E|^b|^fake/mu)
   })
@@ -178,6 +171,6 @@ describe('switchgear replay --journal', () => {
   })
 
   it('says when there is no journal', async () => {
-    await expect(run('--journal', join(dir, 'none.db'))).rejects.toThrow('there is no such file')
+    await expect(runReplay('--journal', join(dir, 'none.db'))).rejects.toThrow('there is no such file')
   })
 })

@@ -9,7 +9,6 @@ import { outcomeText } from '../../src/audit/replay/outcome-text.ts'
 import { judgement } from '../../src/audit/replay/outcome-verdict.ts'
 import { readOutcomes } from '../../src/audit/replay/read-outcomes.ts'
 import { recordedRules } from '../../src/audit/replay/recorded-rules.ts'
-import { replayCommand } from '../../src/cli/replay.ts'
 import { resolveBreaker } from '../../src/core/breaker-options.ts'
 import type { CircuitBreakerOptions } from '../../src/core/breaker-options.ts'
 import { llmDefaults } from '../../src/core/presets.ts'
@@ -17,6 +16,7 @@ import { isOutcome } from '../../src/stores/outcome-row.ts'
 import type { RecordedRow } from '../../src/stores/outcome-row.ts'
 import { OutcomeSampler } from '../../src/stores/outcome-sampler.ts'
 import { asText, recordedRows } from './recorded.ts'
+import { runReplay } from './run-replay.ts'
 
 const outage = (call: number) => (call >= 200 && call < 260 ? 1 : 0)
 const rules: CircuitBreakerOptions = { threshold: 3, cooldownMs: 20_000 }
@@ -271,22 +271,15 @@ describe('switchgear replay --outcomes', () => {
     process.exitCode = undefined
   })
 
-  async function run(...args: string[]): Promise<string> {
-    let out = ''
-    const command = replayCommand()
-      .exitOverride()
-      .configureOutput({ writeOut: (text) => (out += text), writeErr: () => {} })
-    await command.parseAsync(args, { from: 'user' })
-    return out
-  }
-
   it('compares the rules then with the presets, over all files of the recording', async () => {
     const file = join(dir, 'outcomes.jsonl')
     const rows = recordedRows(rules, { ratio: outage })
     writeFileSync(join(dir, 'outcomes.20240506T000500Z.jsonl'), asText(rows.slice(0, 300)))
     writeFileSync(file, asText(rows.slice(300)))
     const page = join(dir, 'page.html')
-    const told = JSON.parse(await run('--outcomes', file, '--seeds', '2', '--json', '--html', page)) as {
+    const told = JSON.parse(
+      await runReplay('--outcomes', file, '--seeds', '2', '--json', '--html', page),
+    ) as {
       circuits: { calls: number; policies: { name: string }[] }[]
     }
     expect(told.circuits[0]!.calls).toBe(600)
@@ -306,10 +299,19 @@ describe('switchgear replay --outcomes', () => {
       ...recordedRows(rules, { circuit: 'azure', ratio: () => 0 }),
     ]
     writeFileSync(file, asText(rows))
-    const told = await run('--outcomes', file, '--target', 'azure', '--policy', 'default', '--seeds', '1')
+    const told = await runReplay(
+      '--outcomes',
+      file,
+      '--target',
+      'azure',
+      '--policy',
+      'default',
+      '--seeds',
+      '1',
+    )
     expect(told).toContain('azure: 600 calls')
     expect(told).not.toContain('openai')
-    await expect(run('--outcomes', file, '--target', 'azur')).rejects.toThrow(
+    await expect(runReplay('--outcomes', file, '--target', 'azur')).rejects.toThrow(
       "no circuit 'azur'. Did you mean 'azure'?",
     )
   })
@@ -326,7 +328,9 @@ describe('switchgear replay --outcomes', () => {
       config,
       'targets:\n  - {name: openai, baseUrl: https://a.example, circuitBreaker: {threshold: 7}}\n  - {name: azure, baseUrl: https://b.example, circuitBreaker: {threshold: 8}}\n',
     )
-    const told = JSON.parse(await run('--outcomes', file, '--policy', config, '--json', '--seeds', '1')) as {
+    const told = JSON.parse(
+      await runReplay('--outcomes', file, '--policy', config, '--json', '--seeds', '1'),
+    ) as {
       circuits: { circuit: string; policies: { opensAt: string }[] }[]
     }
     expect(told.circuits.map(({ circuit, policies }) => [circuit, policies[0]!.opensAt])).toEqual([
@@ -336,7 +340,7 @@ describe('switchgear replay --outcomes', () => {
   })
 
   it('plays a thousand seeds at most', async () => {
-    await expect(run('--outcomes', 'a', '--seeds', '1001')).rejects.toThrow('from 1 to 1000')
+    await expect(runReplay('--outcomes', 'a', '--seeds', '1001')).rejects.toThrow('from 1 to 1000')
   })
 
   it('never prints the words of a file that holds no rules', async () => {
@@ -344,13 +348,15 @@ describe('switchgear replay --outcomes', () => {
     writeFileSync(file, asText(recordedRows(rules, { ratio: outage })))
     for (const text of ['OPENAI_API_KEY=sk-words', '- sk-words', 'circuitBreaker: sk-words']) {
       writeFileSync(policy, text)
-      const fault = await run('--outcomes', file, '--policy', policy).catch((error: Error) => error.message)
+      const fault = await runReplay('--outcomes', file, '--policy', policy).catch(
+        (error: Error) => error.message,
+      )
       expect(fault).toMatch(/\.env:1 .*This is a (text|list)\. It must be a map/)
       expect(fault).not.toContain('sk-words')
     }
   })
 
   it('replays one thing at a time', async () => {
-    await expect(run('--outcomes', 'a', '--journal', 'b')).rejects.toThrow('replay one thing at a time')
+    await expect(runReplay('--outcomes', 'a', '--journal', 'b')).rejects.toThrow('replay one thing at a time')
   })
 })

@@ -139,3 +139,13 @@ describe('what is bounded stays bounded', () => {
     expect(await asked(once, once, budget)).toEqual([2, 1, count])
   })
 })
+
+it('a trial that goes on under other rules keeps its reason', () => {
+  const { gear, clock } = rig([target('a', down)])
+  gear.openCircuit({ name: 'a' })
+  clock.advance(10_000)
+  const before = gear.explain({ name: 'a' })?.sentence
+  gear.reconfigure({ targets: [target('a', down, other(4))] })
+  expect(before).toContain('the cooldown is over')
+  expect(gear.explain({ name: 'a' })?.sentence).toBe(before)
+})

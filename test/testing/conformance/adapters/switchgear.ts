@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createBreaker } from '../../../../src/core/create-breaker.ts'
 import type { BreakerOptions } from '../../../../src/core/create-breaker.ts'
-import { ScriptedFailure } from '../../../../src/testing/conformance/adapter.ts'
+import { OFFERS, ScriptedFailure } from '../../../../src/testing/conformance/adapter.ts'
 import type { BreakerAdapter } from '../../../../src/testing/conformance/adapter.ts'
 import { VirtualClock } from '../../../../src/testing/virtual-clock.ts'
 
@@ -11,31 +11,7 @@ const file = new URL('../../../../package.json', import.meta.url)
 export const switchgear: BreakerAdapter = {
   name: 'Switchgear',
   version: (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version,
-  offers: [
-    'threshold',
-    'cooldownMs',
-    'cooldownBackoff',
-    'rolling',
-    'latency',
-    'leaky',
-    'halfOpenProbes',
-    'halfOpenSuccessRatio',
-    'halfOpenConcurrency',
-    'halfOpenVerdict',
-    'probeLeaseMs',
-    'degradation',
-    'kinds',
-    'maxRetryAfterMs',
-    'mode',
-    'neutral',
-    'retryAfter',
-    'open',
-    'close',
-    'holdOpen',
-    'holdClosed',
-    'holdFor',
-    'restart',
-  ],
+  offers: OFFERS,
   create(rules, random) {
     let clock = new VirtualClock()
     const options: BreakerOptions = { ...rules, random }
