@@ -60,7 +60,7 @@ export interface CircuitBreakerOptions {
   readonly kinds?: Readonly<Record<string, KindPolicy>>
   /** A breaker of its own for every resolved model. Default false. */
   readonly isolateByModel?: boolean
-  /** Longest Retry-After that is believed. Default 300 000. */
+  /** A longer Retry-After is cut to this, in ms. Default 300 000. */
   readonly maxRetryAfterMs?: number
   /** `observe` runs the machine and refuses nothing. Default `enforce`. */
   readonly mode?: 'enforce' | 'observe'

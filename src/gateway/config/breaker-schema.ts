@@ -110,7 +110,7 @@ const options = Schema.Struct({
     right: 'must be true or false',
     default: false,
   }),
-  maxRetryAfterMs: optionalCoreNumber('The longest Retry-After that is believed, in ms.', {
+  maxRetryAfterMs: optionalCoreNumber('A longer Retry-After is cut to this, in ms.', {
     default: 300_000,
     minimum: 0,
   }),
