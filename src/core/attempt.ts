@@ -63,9 +63,8 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
   /** Sends the request. Never throws. */
   begin(): void {
     this.on.timeout?.add(this)
-    const invoke = this.on.options.invoke
-    if (invoke === undefined)
-      return this.fail(new TypeError(`'${this.target}' has no invoke; it can only stream.`))
+    const { invoke } = this.on.options
+    if (invoke === undefined) return this.#cannotBegin()
     try {
       const answer = invoke(this.run.request, this)
       const promise = isPlainPromise(answer) ? answer : adopted(answer)
@@ -79,8 +78,24 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
     }
   }
 
+  #cannotBegin(): void {
+    this.fail(new TypeError(`'${this.target}' has no invoke; it can only stream.`))
+  }
+
   #answered(result: Result): void {
     if (this.ended) return
+    const asked =
+      this.on.options.isEmpty !== undefined || this.run.gear.options.detectSoftFailure !== undefined
+    if (asked || isNothing(result)) this.#judge(result)
+    // either of those asked may have aborted the call
+    if (this.ended) return
+    this.end()
+    // whoever answers in another shape overrides begin
+    this.run.attemptSucceeded(result as Result & Out)
+  }
+
+  /** Ends the attempt where the answer is none. */
+  #judge(result: Result): void {
     const { isEmpty } = this.on.options
     const { detectSoftFailure } = this.run.gear.options
     const empty = isEmpty === undefined ? isNothing(result) : this.#asks('isEmpty', () => isEmpty(result))
@@ -89,13 +104,8 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
       detectSoftFailure !== undefined &&
       this.#asks('detectSoftFailure', () => detectSoftFailure(result, this))
     ) {
-      return this.failAs('soft_failure', 'ERR_SOFT_FAILURE')
+      this.failAs('soft_failure', 'ERR_SOFT_FAILURE')
     }
-    // one of the two may have aborted the call
-    if (this.ended) return
-    this.end()
-    // whoever answers in another shape overrides begin
-    this.run.attemptSucceeded(result as Result & Out)
   }
 
   #asks(what: string, question: () => boolean): boolean {

@@ -292,9 +292,12 @@ export class CircuitBreaker {
 
   /** A success of what {@link openGate} admitted. */
   succeeded(generation: number, now?: number): void {
-    if (this.#actor.due === Infinity && generation === this.#actor.generation && this.#meter.isUnmoved)
-      this.#stats.success++
-    else this.settle(this.ticket(generation), SUCCESS, now)
+    const actor = this.#actor
+    if (actor.due !== Infinity || generation !== actor.generation || actor.gone)
+      return this.settle(this.ticket(generation), SUCCESS, now)
+    this.#stats.success++
+    // the gate lets nobody in where a latency would count
+    if (!this.#meter.isUnmoved) this.#count(SUCCESS, 0, now ?? this.#now)
   }
 
   /** A sign of life: a probe's lease begins anew. */

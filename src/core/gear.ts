@@ -201,13 +201,16 @@ export class Gear<Request, Result, Part> {
   /** Why a call cannot even begin; it is reported all the same. */
   obstacleTo(options: CallOptions): { readonly error: unknown } | undefined {
     if (typeof options !== 'object' || options === null) {
-      return {
-        error: new ConfigError(`The options of a call are ${String(options)}; give an object or nothing.`),
-      }
+      const text = `The options of a call are ${String(options)}; give an object or nothing.`
+      return { error: new ConfigError(text) }
     }
-    const { signal, report } = options
+    const { signal } = options
+    if (!this.frame.closed && (signal === undefined || !hasAborted(signal))) return undefined
+    return { error: this.#turnAway(options) }
+  }
+
+  #turnAway({ signal, report }: CallOptions): unknown {
     const { closed } = this.frame
-    if (!closed && !hasAborted(signal)) return undefined
     if (!closed) this.calls.aborted++
     const nothing = {
       target: undefined,
@@ -218,9 +221,7 @@ export class Gear<Request, Result, Part> {
       ok: false,
     }
     if (report !== undefined) this.notifier.guard('report', () => report(nothing))
-    return {
-      error: closed ? new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.') : reasonOf(signal),
-    }
+    return closed ? new SwitchgearError('ERR_CLOSED', 'The switchgear is closed.') : reasonOf(signal)
   }
 
   /** Its calls under way. */

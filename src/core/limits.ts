@@ -34,19 +34,23 @@ export class TimeLimit implements Limited {
 
 /**
  * Everything that shares one duration, in the order it began: a first-in first-out list with one exact timer for its
- * head, instead of a timer a call.
+ * head, instead of a timer a call. The list is a ring, held by its last entry: a reference from something old to
+ * something young costs more than the rest of it, and this way an addition writes one.
  */
 export class LimitQueue {
   readonly ms: number
   readonly #clock: Clock
-  #head: Limited | undefined
-  #tail: Limited | undefined
+  #last: Limited | undefined
   #timer: unknown
   #armed = false
 
   constructor(ms: number, clock: Clock) {
     this.ms = ms
     this.#clock = clock
+  }
+
+  get #first(): Limited | undefined {
+    return this.#last?.next
   }
 
   /** Adds what begins now. */
@@ -57,21 +61,32 @@ export class LimitQueue {
 
   /** Adds what has begun at its `startedAt`. */
   add(entry: Limited): void {
+    const last = this.#last
     entry.queue = this
-    entry.previous = this.#tail
-    if (this.#tail === undefined) this.#head = entry
-    else this.#tail.next = entry
-    this.#tail = entry
+    if (last === undefined) {
+      entry.previous = entry
+      entry.next = entry
+    } else {
+      const first = last.next!
+      entry.previous = last
+      entry.next = first
+      last.next = entry
+      first.previous = entry
+    }
+    this.#last = entry
     if (!this.#armed) this.#arm(entry.startedAt)
   }
 
   remove(entry: Limited): void {
     if (entry.queue !== this) return
+    const { next, previous } = entry
+    if (next === entry) this.#last = undefined
+    else {
+      previous!.next = next
+      next!.previous = previous
+      if (this.#last === entry) this.#last = previous
+    }
     entry.queue = undefined
-    if (entry.previous === undefined) this.#head = entry.next
-    else entry.previous.next = entry.next
-    if (entry.next === undefined) this.#tail = entry.previous
-    else entry.next.previous = entry.previous
     entry.previous = undefined
     entry.next = undefined
   }
@@ -82,18 +97,19 @@ export class LimitQueue {
   }
 
   #arm(now: number): void {
-    if (this.#head === undefined) return
+    const first = this.#first
+    if (first === undefined) return
     this.#armed = true
-    this.#timer = this.#clock.setTimeout(() => this.#fire(), this.#head.startedAt + this.ms - now)
+    this.#timer = this.#clock.setTimeout(() => this.#fire(), first.startedAt + this.ms - now)
   }
 
   #fire(): void {
     this.#armed = false
     const now = this.#clock.now()
     for (
-      let entry = this.#head;
+      let entry = this.#first;
       entry !== undefined && entry.startedAt + this.ms <= now;
-      entry = this.#head
+      entry = this.#first
     ) {
       this.remove(entry)
       entry.expire()

@@ -114,19 +114,25 @@ export class Run<Request, Result, Part, Out> {
     const { gear, options } = this
     gear.begun()
     try {
-      const { observer } = gear
-      if (observer !== undefined) this.#told.observedBy(observer)
-      if (fault !== undefined) throw fault
-      // the list is its caller's, who may change it while the call is under way
-      if (options.targets !== undefined) this.#told.targets = gear.chainOf(options.targets)
-      if (options.signal !== undefined || options.deadlineMs !== undefined || gear.deadlineMs !== undefined)
-        this.#bound()
+      const bounded =
+        options.signal !== undefined || options.deadlineMs !== undefined || gear.deadlineMs !== undefined
+      if (bounded || options.targets !== undefined || gear.observer !== undefined || fault !== undefined)
+        this.#prepare(fault)
       if (this.ended) return
-      if (gear.inline) this.#walk()
-      else this.#drive().act()
+      if (!gear.inline) this.#drive().act()
+      else if (!this.#goesStraight()) this.#walk()
     } catch (error) {
       this.fail(error)
     }
+  }
+
+  #prepare(fault: Error | undefined): void {
+    const { gear, options } = this
+    if (gear.observer !== undefined) this.#told.observedBy(gear.observer)
+    if (fault !== undefined) throw fault
+    // the list is its caller's, who may change it while the call is under way
+    if (options.targets !== undefined) this.#told.targets = gear.chainOf(options.targets)
+    this.#bound()
   }
 
   /** Ties the call to its caller's signal and its deadline. */
@@ -147,6 +153,29 @@ export class Run<Request, Result, Part, Out> {
   /** The caller's signal has fired. */
   handleEvent(): void {
     this.leave(reasonOf(this.options.signal))
+  }
+
+  /**
+   * The usual case of {@link #walk}: the first circuit is closed, and there is nothing to tell. Apart from the others and
+   * short, as V8 inlines only so much code into one function: false = go the long way.
+   */
+  #goesStraight(): boolean {
+    const { gear } = this
+    if (this.#story !== undefined || gear.listeners.outcome.size > 0) return false
+    const target = gear.targets[0]!
+    const model = target.modelFor(this.options.model)
+    const breaker = target.breakerFor(model)
+    const gate = breaker === undefined ? 0 : breaker.openGate
+    if (gate === 0) return false
+    this.target = target
+    this.model = model
+    this.#breaker = breaker
+    this.#gate = gate
+    this.attempts = 1
+    const attempt = this.#begin(this, target, 1, this.startedAt)
+    this.#attempt = attempt
+    attempt.begin()
+    return true
   }
 
   #walk(): void {
@@ -266,7 +295,9 @@ export class Run<Request, Result, Part, Out> {
     if (this.#gate > 0) this.#breaker!.succeeded(this.#gate, now)
     else this.#settle(SUCCESS, now, latencyMs ?? now - startedAt)
     story?.driver?.tell({ type: story.committed ? 'stream.completed' : 'attempt.succeeded', at: now })
-    this.finish('answered', now)
+    if (story !== undefined || this.options.signal !== undefined || this.#deadline !== undefined)
+      this.finish('answered', now)
+    else this.#answered(now)
     this.resolve(out)
   }
 
@@ -402,6 +433,15 @@ export class Run<Request, Result, Part, Out> {
     this.#settle(NEUTRAL, now, 0)
   }
 
+  /** The usual case of {@link finish}: nothing could still fire, and nobody looks on. */
+  #answered(now: number): void {
+    const { gear, options } = this
+    this.#attempt = undefined
+    gear.calls.answered++
+    gear.ended()
+    if (options.report !== undefined) gear.notifier.tell('report', options.report, this.#report(true, now))
+  }
+
   /** Lets go of everything that could still fire, and reports. */
   finish(end: CallEnd, now: number): void {
     this.ended = true
@@ -409,8 +449,7 @@ export class Run<Request, Result, Part, Out> {
     this.#unbound()
     const story = this.#story
     story?.driver?.end()
-    if (end === 'answered') this.gear.calls.answered++
-    else this.gear.calls[end]++
+    this.gear.calls[end]++
     this.gear.ended()
     const report = this.options.report
     const watched = story?.watch !== undefined

@@ -38,6 +38,9 @@ export const DURATION_BOUNDS_MS: readonly number[] = [
   10, 20, 40, 80, 160, 320, 640, 1_280, 2_560, 5_120, 10_240, 20_480, 40_960, 81_920,
 ]
 
+// clz32 finds the doubling bound without a search
+const placeOf = (ms: number) => Math.min(32 - Math.clz32(Math.ceil(ms / 10) - 1), DURATION_BOUNDS_MS.length)
+
 /** A histogram as plain numbers. */
 export class DurationHistogram {
   /** One count a bound, and a last one for everything above. */
@@ -46,9 +49,7 @@ export class DurationHistogram {
 
   add(ms: number): void {
     this.sumMs += ms
-    // clz32 finds the doubling bound without a search
-    const i = ms <= 10 ? 0 : 32 - Math.clz32(Math.ceil(ms / 10) - 1)
-    this.counts[Math.min(i, DURATION_BOUNDS_MS.length)]!++
+    this.counts[ms <= 10 ? 0 : placeOf(ms)]!++
   }
 }
 

@@ -7,7 +7,7 @@ export interface Subject {
 /** What one call of each subject takes, in ns, by its name. */
 export type Times = ReadonlyMap<string, number>
 
-export const ROUNDS = 41
+export const ROUNDS = 121
 // a subject may still be optimised anew when it first takes turns with the others
 const SETTLING_ROUNDS = 15
 const WARM_UP_MS = 500

@@ -72,6 +72,47 @@ describe('the real clock', () => {
     }
     expect(Math.abs(last - systemClock.wall())).toBeLessThan(60_000)
   })
+
+  it('reads as performance.now() does', () => {
+    const before = performance.timeOrigin + performance.now()
+    const now = systemClock.now()
+    const after = performance.timeOrigin + performance.now()
+    expect(now).toBeGreaterThanOrEqual(Math.floor(before))
+    expect(now).toBeLessThanOrEqual(Math.floor(after))
+  })
+
+  it('follows fake timers, and the real clock once they are gone', () => {
+    const real = systemClock.now()
+    vi.useFakeTimers({ now: 5_000 })
+    const start = systemClock.now()
+    vi.advanceTimersByTime(1_234)
+    expect(systemClock.now() - start).toBe(1_234)
+    vi.useRealTimers()
+    expect(systemClock.now() - real).toBeLessThan(1_000)
+    expect(systemClock.now()).toBeGreaterThanOrEqual(real)
+  })
+
+  it('follows fake timers that were there before it', async () => {
+    vi.useFakeTimers({ now: 5_000 })
+    vi.resetModules()
+    const { systemClock: late } = await import('../../src/core/clock.ts')
+    const start = late.now()
+    vi.advanceTimersByTime(1_234)
+    expect(late.now() - start).toBe(1_234)
+  })
+
+  it.each([
+    ['is missing', undefined],
+    ['is another clock', { duration: -1 }],
+  ])('does without the age of the process where that %s', async (_name, nodeTiming) => {
+    vi.resetModules()
+    vi.doMock('node:perf_hooks', () => ({
+      performance: { timeOrigin: 0, now: () => performance.now(), nodeTiming },
+    }))
+    const { systemClock: late } = await import('../../src/core/clock.ts')
+    vi.doUnmock('node:perf_hooks')
+    expect(Math.abs(late.now() - performance.now())).toBeLessThan(1_000)
+  })
 })
 
 describe('the sliced window against a plain list', () => {
