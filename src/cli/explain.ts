@@ -2,7 +2,8 @@ import { Command } from 'commander'
 
 import { systemClock } from '../core/clock.ts'
 import { circuitStory } from './circuit-story.ts'
-import { parseTime, withJournal } from './journal.ts'
+import { withJournal } from './journal.ts'
+import { parseTime } from './parse-time.ts'
 import { operate, operated } from './operate.ts'
 import type { OperateOptions } from './operate.ts'
 

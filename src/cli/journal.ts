@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { systemClock } from '../core/clock.ts'
 import type { JournalRow } from '../stores/journal-row.ts'
 import type { JournalFilter } from '../stores/journal-store.ts'
 import { readJournal } from '../stores/read-only-file.ts'
@@ -8,6 +7,7 @@ import type { JournalReader } from '../stores/read-only-file.ts'
 import { UnusableFile } from '../stores/unusable-file.ts'
 import { CommandFailed, EXIT } from './connection.ts'
 import { nothingOf } from './journal-names.ts'
+import { parseTime } from './parse-time.ts'
 
 interface ListOptions extends JournalFilter {
   readonly limit: number
@@ -36,7 +36,7 @@ export function journalCommand(): Command {
     .option('--circuit <name>', 'only this circuit')
     .option(
       '--since <time>',
-      'not before: a date and time, or how long ago, such as 90s, 15m, 24h, 7d',
+      'not before: a date and time (UTC without a zone), or how long ago, such as 90s, 15m, 24h, 7d',
       parseTime,
     )
     .option('--until <time>', 'not after; the same', parseTime)
@@ -141,19 +141,6 @@ function line({ at, circuit, from, to, why }: JournalRow): string {
 
 /** Names of models and the words of operators come from outside: no control character of theirs reaches the terminal. */
 const plain = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\uFFFD')
-
-const UNITS: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** A date and time, or how long ago, in ms of the wall clock. */
-export function parseTime(text: string): number {
-  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? []
-  if (amount !== undefined) return systemClock.wall() - Number(amount) * (UNITS[unit] ?? 0)
-  const at = Date.parse(text)
-  if (Number.isFinite(at)) return at
-  throw new InvalidArgumentError(
-    'A time is a date such as 2026-03-01T12:00Z, or how long ago: 90s, 15m, 24h, 7d.',
-  )
-}
 
 function parseLimit(text: string): number {
   if (/^\d{1,12}$/.test(text)) return Number(text) || Infinity

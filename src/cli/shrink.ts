@@ -1,4 +1,5 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
+import { parseTime } from './parse-time.ts'
 import { outputTo, SCENARIO } from './write-output.ts'
 
 interface ShrinkOptions {
@@ -22,7 +23,7 @@ export function shrinkCommand(): Command {
   return new Command('shrink')
     .description('cut a recording down to the smallest scenario file that still shows what happened')
     .requiredOption('--outcomes <file>', 'a recording of outcomes, as a switchgear or a gateway writes it')
-    .requiredOption('--at <time>', 'about when it happened: a date and time', parseTime)
+    .requiredOption('--at <time>', 'about when it happened: a date and time, or how long ago', parseTime)
     .option('--target <name>', 'the circuit (default: the one that changed nearest to that time)')
     .option('--policy <file>', 'the rules that were in force')
     .option('--out <file>', 'write the scenario there instead of printing it')
@@ -37,10 +38,4 @@ export function shrinkCommand(): Command {
       write(text)
       command.configureOutput().writeOut?.(`${summary}\n${out}: switchgear check ${out}\n`)
     })
-}
-
-function parseTime(text: string): number {
-  const at = Date.parse(/[zZ]|[+-]\d\d:?\d\d$/.test(text) ? text : `${text}Z`)
-  if (!Number.isNaN(at)) return at
-  throw new InvalidArgumentError('Write a date and time, such as 2024-05-06T18:44:30Z.')
 }

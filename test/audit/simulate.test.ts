@@ -8,7 +8,6 @@ import { readLoad } from '../../src/audit/simulate/read-load.ts'
 import { ScriptedTarget } from '../../src/audit/simulate/scripted-target.ts'
 import { outcome } from '../../src/audit/simulate/simulate-text.ts'
 import { simulateScenario } from '../../src/audit/simulate/simulate-scenario.ts'
-import { Simulation } from '../../src/audit/simulate/simulation.ts'
 import { simulateCommand } from '../../src/cli/simulate.ts'
 import { parseScenario } from '../../src/testing/scenario/parse.ts'
 import { seededRandom } from '../../src/testing/seeded-random.ts'
@@ -335,6 +334,18 @@ describe('a load file', () => {
     ],
     ['duration: 1h\ntraffic: {rate: 1}\n', 'There is no target.'],
     [
+      'duration: 1h\ntraffic: {rate: 1}\nswitchgear:\n  targets:\n    - {name: a}\n    - name: b\n      circuitBreaker: {threshold: 0}\n',
+      'l.yaml:7 switchgear.targets[1].circuitBreaker.threshold: This is 0; it must be an integer of at least 1',
+    ],
+    [
+      'duration: 1h\ntraffic: {rate: 1}\nswitchgear:\n  targets:\n    - name: a\n      circuitBraker: true\n',
+      "l.yaml:6 switchgear.targets[0].circuitBraker: Unknown option targets[0].circuitBraker. Did you mean 'circuitBreaker'?",
+    ],
+    [
+      'duration: 1h\ntraffic: {rate: 1}\nswitchgear: {targets: [{name: a}, {name: a}]}\n',
+      "l.yaml:3 switchgear.targets: Two targets are called 'a'.",
+    ],
+    [
       'duration: 1h\ntraffic: {rate: 1}\nswitchgear: {targets: [{name: a}]}\nproviders:\n  b: {}\n',
       "l.yaml:5 providers.b: There is no target 'b'.",
     ],
@@ -409,13 +420,6 @@ describe('a load file', () => {
       expect(() => read(text)).toThrow(/This is a (text|list)\. It must be a map/)
     const long = `duration: "OPENAI_API_KEY=sk-words-and-more"\ntraffic: {rate: 1}\n${chain}`
     expect(() => read(long)).toThrow('l.yaml:1 duration: This is a text. It must be a duration')
-  })
-
-  it('whose switchgear is refused says so', () => {
-    const options = read(
-      'duration: 1h\ntraffic: {rate: 1}\nswitchgear: {targets: [{circuitBreaker: {threshold: -1}}]}\n',
-    )
-    expect(() => new Simulation(options)).toThrow('circuitBreaker.threshold is -1')
   })
 })
 

@@ -188,7 +188,7 @@ describe('switchgear journal', () => {
     expect(said[1]).toBe(
       `error: ${text}: it is no SQLite database and is left untouched; name another file, or move this one away.`,
     )
-    expect(said[2]).toMatch(/A time is a date such as .*, or how long ago: 90s, 15m, 24h, 7d\.$/)
+    expect(said[2]).toMatch(/A time is a date and time such as .*, or how long ago: 90s, 15m, 24h, 7d\.$/)
     expect(said[3]).toMatch(/A limit is a whole number; 0 stands for all\.$/)
     expect(said[4]).toBe(said[0])
   })

@@ -49,11 +49,3 @@ export function cellFault(file: string, { line, cells }: CsvRow, column: string,
     hint: `It must be ${right}.`,
   })
 }
-
-/** A date and time in ms; without a zone it is UTC. NaN = it is none. */
-export function parseInstant(text: string): number {
-  const iso = text.trim().replace(' ', 'T')
-  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/.test(iso) ? iso : `${iso}${iso.includes('T') ? '' : 'T00:00:00'}Z`
-  // more digits than milliseconds have are cut off
-  return Date.parse(zoned.replace(/(\.\d{3})\d+/, '$1'))
-}

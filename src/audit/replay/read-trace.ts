@@ -1,5 +1,6 @@
 import { ConfigError } from '../../core/errors.ts'
-import { cellFault, parseInstant, readCsv } from './csv.ts'
+import { parseInstant } from '../../stores/instant.ts'
+import { cellFault, readCsv } from './csv.ts'
 import type { CsvRow } from './csv.ts'
 import type { IncidentModel } from './incident-model.ts'
 import type { TracedCall } from './traffic.ts'

@@ -1,5 +1,6 @@
 import { didYouMean } from '../../core/validate.ts'
 import { namesOf } from '../../testing/scenario/call-shape.ts'
+import { checkSwitchgearOptions } from '../../testing/scenario/options-taken.ts'
 import * as is from '../../testing/scenario/shape.ts'
 import type { Check } from '../../testing/scenario/shape.ts'
 import { YamlSource } from '../../testing/scenario/yaml-source.ts'
@@ -120,6 +121,8 @@ export function readLoad(text: string, file: string, sources: LoadSources): Load
   const switchgear = sources.switchgear ?? raw['switchgear']
   const names = checkTargets(switchgear, raw, source)
   if ((raw['traffic'] as Bag)['stream'] !== true) checkNoStreams(raw, source)
+  source.throwFaults()
+  if (sources.switchgear === undefined) checkSwitchgearOptions(switchgear, ['switchgear'], source)
   source.throwFaults()
   const providers = (raw['providers'] ?? {}) as Readonly<Record<string, Bag>>
   const durationMs = spanOf(raw['duration'])

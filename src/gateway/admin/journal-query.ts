@@ -1,3 +1,4 @@
+import { parseInstant } from '../../stores/instant.ts'
 import type { JournalFilter } from '../../stores/journal-store.ts'
 import type { JournalRow } from '../../stores/journal-row.ts'
 import { badRequest } from './admin-error.ts'
@@ -30,7 +31,7 @@ export function readQuery(query: Readonly<Record<string, unknown>>): JournalFilt
 }
 
 function readTime(key: string, text: string): number {
-  const time = /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text)
+  const time = /^\d{1,15}$/.test(text) ? Number(text) : parseInstant(text)
   if (Number.isFinite(time)) return time
   throw badRequest(`${key} must be a date such as 2026-11-30T03:00:00Z, or ms since 1970.`)
 }

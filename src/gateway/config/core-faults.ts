@@ -1,5 +1,5 @@
-import { ConfigError } from '../../core/errors.ts'
 import { createSwitchgear } from '../../core/switchgear.ts'
+import { optionFault } from '../../yaml/option-fault.ts'
 import { isMapping, valueAt } from './config-path.ts'
 import type { Finding, Path } from './config-path.ts'
 import type { GatewayConfig } from './schema.ts'
@@ -56,14 +56,7 @@ function uniqueName({ targets }: GatewayConfig, index: number): string {
 }
 
 function toFinding(error: unknown, { targets }: GatewayConfig): Finding {
-  const { message } = error as Error
-  const told = (error instanceof ConfigError ? error.path : /^[\w[\].-]+(?= is )/.exec(message)?.[0]) ?? ''
-  const text = message.startsWith(`${told} `) ? message.slice(told.length + 1) : message
-  const beside = /beside (targets\[\d+\]\.circuitBreaker)\.tripping/.exec(message)?.[1]
-  const keys = (beside === undefined ? told : `${beside}.${told}`)
-    .split(/[.[\]]+/)
-    .filter((key) => key !== '')
-  const path = keys.map((key) => (/^\d+$/.test(key) ? Number(key) : key))
+  const { path, text } = optionFault(error)
   const [first, second, ...others] = path
   if (first !== 'targets' || typeof second !== 'string') return { path, text }
   // some of the core's errors name the target

@@ -1,5 +1,6 @@
 import { checkBreakerScenario } from './breaker-shape.ts'
 import { checkCallScenario } from './call-shape.ts'
+import { checkBreakerOptions, checkSwitchgearOptions } from './options-taken.ts'
 import type { Scenario } from './scenario.ts'
 import * as is from './shape.ts'
 import { YamlSource } from './yaml-source.ts'
@@ -47,6 +48,8 @@ export function parseScenario(text: string, file?: string): Scenario {
     source.fault([], `The key 'kind' is missing.`, `Add kind: breaker or kind: call.`)
   else described.kind(kind, ['kind'], source)
   source.throwFaults()
+  if (!('throws' in raw)) checkOptions(raw, source)
+  source.throwFaults()
   return complete(raw, source, file)
 }
 
@@ -58,6 +61,11 @@ function checkBreaker(raw: Record<string, unknown>, source: YamlSource): void {
 function checkCall(raw: Record<string, unknown>, source: YamlSource): void {
   KINDS.call(raw, [], source)
   checkCallScenario(raw, source)
+}
+
+function checkOptions(raw: Record<string, unknown>, source: YamlSource): void {
+  if (raw['kind'] === 'breaker') checkBreakerOptions(raw['breaker'], ['breaker'], source)
+  else checkSwitchgearOptions(raw['switchgear'], ['switchgear'], source)
 }
 
 /** What was left out, filled in; the shape has been checked. */
