@@ -1,5 +1,6 @@
 import type { RecordedCircuit, Recording } from '../audit/replay/read-outcomes.ts'
 import { fewestOptions } from '../audit/policy-options.ts'
+import { unreadableNotes } from '../audit/replay/outcome-text.ts'
 import { recordedRules } from '../audit/replay/recorded-rules.ts'
 import { shrink } from '../audit/shrink/shrink.ts'
 import { storyOf, transitionsOf } from '../audit/shrink/story-of-recording.ts'
@@ -20,13 +21,12 @@ interface Options {
   readonly policy?: string
 }
 
-/** The smallest scenario that still shows what happened, and a sentence on it. */
-export async function shrinkRecording({
-  outcomes,
-  at,
-  target,
-  policy,
-}: Options): Promise<{ readonly text: string; readonly summary: string }> {
+/** The smallest scenario that still shows what happened, a sentence on it, and what else there is to know. */
+export async function shrinkRecording({ outcomes, at, target, policy }: Options): Promise<{
+  readonly text: string
+  readonly summary: string
+  readonly notes: readonly string[]
+}> {
   const recording = readRecording(outcomes)
   const [source] = policy === undefined ? [] : await readPolicies([policy])
   const rulesFor = (one: RecordedCircuit) =>
@@ -51,7 +51,8 @@ export async function shrinkRecording({
   const { passed, failure } = await runScenario(parseScenario(text))
   if (!passed)
     throw new Error(`The scenario does not hold (${failure?.what}); this is a fault of switchgear.`)
-  return { text, summary: `${rows} recorded outcomes cut down to ${small.visits.length}.` }
+  const summary = `${rows} recorded outcomes cut down to ${small.visits.length}.`
+  return { text, summary, notes: unreadableNotes(recording) }
 }
 
 /** The circuit that changed nearest to a time, of those that opened where any did. */

@@ -33,7 +33,8 @@ export function shrinkCommand(): Command {
       const write =
         out === undefined ? undefined : outputTo(out, { inputs: [outcomes, policy], endings: SCENARIO })
       const { shrinkRecording } = await import('./shrink-recording.ts')
-      const { text, summary } = await shrinkRecording(options)
+      const { text, summary, notes } = await shrinkRecording(options)
+      for (const note of notes) command.configureOutput().writeErr?.(`${note}\n`)
       if (write === undefined) return void command.configureOutput().writeOut?.(text)
       write(text)
       command.configureOutput().writeOut?.(`${summary}\n${out}: switchgear check ${out}\n`)

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -111,6 +111,16 @@ describe('shrinking', () => {
       expect(summary).toMatch(/cut down to \d+\.$/)
     },
   )
+
+  it('says what of the recording could not be read', async () => {
+    const [change] = record(recordedRows(llmDefaults, { ratio: outage, seed: 7, calls: 900 }))
+    expect((await shrinkRecording({ outcomes: file, at: change!.at })).notes).toEqual([])
+    appendFileSync(file, '{"at":"x"}\n{"at"\n')
+    const { notes } = await shrinkRecording({ outcomes: file, at: change!.at })
+    expect(notes).toEqual([
+      expect.stringMatching(/^2 lines could not be read and are left out\. The first: .*:\d+ /),
+    ])
+  })
 
   it('holds whatever was recorded', async () => {
     const rules = fc.record({

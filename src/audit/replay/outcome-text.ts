@@ -63,8 +63,20 @@ export function recordedPremises({ circuit, calls, fromAt, toAt, recorded }: Cir
   ]
 }
 
+/** What a recording has that nobody could read. */
+export function unreadableNotes({
+  unreadable,
+  firstUnreadable,
+}: Pick<OutcomeReport, 'unreadable' | 'firstUnreadable'>): string[] {
+  if (unreadable === 0) return []
+  const first = firstUnreadable === undefined ? '' : ` The first: ${firstUnreadable}`
+  const are = unreadable === 1 ? 'is' : 'are'
+  return [`${plural(unreadable, 'line')} could not be read and ${are} left out.${first}`]
+}
+
 /** What holds for all circuits of a recording. */
-export function recordingNotes({ seeds, sample, unreadable, firstUnreadable }: OutcomeReport): string[] {
+export function recordingNotes(report: OutcomeReport): string[] {
+  const { seeds, sample } = report
   return [
     `Played with ${plural(seeds, 'seed')} for the cooldowns. Every circuit is played for itself: a call that is refused here would go on to another target, and that is not in the recording.`,
     ...(sample < 1
@@ -72,11 +84,7 @@ export function recordingNotes({ seeds, sample, unreadable, firstUnreadable }: O
           `Of the uneventful successes only every ${Math.round(1 / sample)}th was written; the others are taken to have come evenly before it.`,
         ]
       : []),
-    ...(unreadable > 0
-      ? [
-          `${plural(unreadable, 'line')} could not be read and ${unreadable === 1 ? 'is' : 'are'} left out.${firstUnreadable === undefined ? '' : ` The first: ${firstUnreadable}`}`,
-        ]
-      : []),
+    ...unreadableNotes(report),
   ]
 }
 

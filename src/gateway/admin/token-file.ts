@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, writeFileSync } from 'node:fs'
 
 import { ConfigError } from '../../core/errors.ts'
+import { SHORTEST_TOKEN } from '../config/secrets.ts'
 
 /** What the file is called; it stands beside the journal. */
 export const TOKEN_FILE = 'switchgear.token'
@@ -54,8 +55,8 @@ function readToken(file: string): KeptToken | undefined {
       throw refused(file, 'belongs to another user, who may know the token')
     }
     const token = readFileSync(descriptor, 'utf8').trim()
-    if (!/^[\x21-\x7e]{16,200}$/.test(token)) {
-      throw refused(file, 'holds no token (one word of 16 to 200 characters)')
+    if (!/^[\x21-\x7e]{1,200}$/.test(token) || token.length < SHORTEST_TOKEN) {
+      throw refused(file, `holds no token (one word of ${SHORTEST_TOKEN} to 200 characters)`)
     }
     if (own === undefined || (mode & 0o077) === 0) return { token, isNew: false, isKept: true }
     fchmodSync(descriptor, 0o600)
