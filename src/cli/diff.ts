@@ -4,7 +4,9 @@ import type { Difference } from '../audit/diff/diff-audited.ts'
 import { storyLines, tellDifference } from '../audit/diff/tell-difference.ts'
 import type { ToldDifference } from '../audit/diff/tell-difference.ts'
 import type { Telling } from '../audit/diff/telling.ts'
+import { listed } from '../audit/words.ts'
 import { auditedConfig } from './audited-config.ts'
+import { showWork } from './progress.ts'
 import { HTML, makeDirectory, outputTo, SCENARIO } from './write-output.ts'
 
 interface DiffOptions {
@@ -49,7 +51,12 @@ export function diffCommand(): Command {
       const [one, two] = [await read(a, command), await read(b, command)]
       const { diffAudited } = await import('../audit/diff/diff-audited.ts')
       const { places } = options
-      const difference = await diffAudited(one, two, places === undefined ? {} : { mostPlaces: places })
+      const difference = await diffAudited(one, two, {
+        ...(places !== undefined && { mostPlaces: places }),
+        onWalk: (targets, nth, of) =>
+          showWork(`Walking the circuits of ${listed(targets)} side by side (${nth} of ${of}) …`),
+      })
+      showWork('')
       const { out } = options
       const files = out === undefined ? [] : writing(() => writeStories(difference, out, inputs))
       const told = tellDifference(a, b, difference)

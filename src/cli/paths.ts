@@ -1,6 +1,8 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import type { PathFormat } from '../audit/paths/format-paths.ts'
+import { listed } from '../audit/words.ts'
 import { auditedConfig } from './audited-config.ts'
+import { showWork } from './progress.ts'
 import { outputTo } from './write-output.ts'
 
 interface PathsOptions {
@@ -41,10 +43,13 @@ export function pathsCommand(): Command {
       const { policyPaths } = await import('../audit/paths/policy-paths.ts')
       const { policiesOf } = await import('../audit/audited.ts')
       const { audited } = await auditedConfig(config)
-      const all = policiesOf(audited).map(({ rules, targets }) => ({
-        targets: targets.map(({ name }) => name),
-        found: policyPaths(rules, most),
-      }))
+      const policies = policiesOf(audited)
+      const all = policies.map(({ rules, targets: behind }, i) => {
+        const targets = behind.map(({ name }) => name)
+        showWork(`Exploring the circuits of ${listed(targets)} (${i + 1} of ${policies.length}) …`)
+        return { targets, found: policyPaths(rules, most) }
+      })
+      showWork('')
       const text = formatPaths(all, format)
       const say = (line: string) => command.configureOutput().writeOut?.(`${line}\n`)
       if (write === undefined) return say(text.trimEnd())

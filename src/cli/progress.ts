@@ -48,6 +48,11 @@ export async function withProgress(
   return !stopping.signal.aborted
 }
 
+/** Says on a terminal what takes its time now; '' = nothing any more. */
+export function showWork(text: string, screen: Screen = process.stderr): void {
+  if (screen.isTTY === true) screen.write(`\r\u001B[K${text}`)
+}
+
 export function bar({ done, all }: Progress): string {
   const share = all === 0 ? 1 : Math.min(1, done / all)
   const full = Math.round(share * WIDTH)

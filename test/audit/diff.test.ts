@@ -368,6 +368,17 @@ describe('two chains', () => {
     expect(await Promise.all(fails)).toEqual(tellings.map(() => false))
   })
 
+  it('are told of before their circuits are walked, one pair of rules after the other', async () => {
+    const walked: unknown[] = []
+    const circuit = (threshold: number) => ({ circuitBreaker: { threshold } })
+    const chain = of([target('a', circuit(2)), target('b', circuit(2)), target('c', circuit(3))])
+    await diffAudited(chain, chain, { onWalk: (...told) => walked.push(told) })
+    expect(walked).toEqual([
+      [['a', 'b'], 1, 2],
+      [['c'], 2, 2],
+    ])
+  })
+
   it('that do the same are said to do the same', async () => {
     const options = [target('a', { circuitBreaker: {} }), target('b', { timeoutMs: 60_000 })]
     const { verdict, written, circuits, calls } = await diffAudited(

@@ -46,15 +46,13 @@ export interface Difference {
 export interface DiffOptions {
   /** Places of a walk after which it gives up. */
   readonly mostPlaces?: number
+  /** Told before the circuits of these targets are walked: which of how many pairs it is. */
+  readonly onWalk?: (targets: readonly string[], nth: number, of: number) => void
 }
 
 /** Compares what two configurations do: circuits by walking them side by side, calls by the same failures. */
-export async function diffAudited(
-  a: Audited,
-  b: Audited,
-  { mostPlaces }: DiffOptions = {},
-): Promise<Difference> {
-  const circuits = await compareCircuits(a, b, mostPlaces)
+export async function diffAudited(a: Audited, b: Audited, options: DiffOptions = {}): Promise<Difference> {
+  const circuits = await compareCircuits(a, b, options)
   const calls = await compareCalls(a, b)
   const structure = [...comings(a, b), ...surroundings(a, b)]
   const isDifferent =
@@ -74,7 +72,7 @@ export async function diffAudited(
 async function compareCircuits(
   a: Audited,
   b: Audited,
-  mostPlaces: number | undefined,
+  { mostPlaces, onWalk }: DiffOptions,
 ): Promise<ComparedCircuits[]> {
   const pairs: { a: ResolvedBreaker; b: ResolvedBreaker; targets: string[] }[] = []
   for (const { name, rules } of a.targets) {
@@ -88,7 +86,8 @@ async function compareCircuits(
     else known.targets.push(name)
   }
   const compared: ComparedCircuits[] = []
-  for (const { a, b, targets } of pairs) {
+  for (const [i, { a, b, targets }] of pairs.entries()) {
+    onWalk?.(targets, i + 1, pairs.length)
     const comparison = diffBreakers(a, b, mostPlaces)
     const tellings: Telling[] = []
     for (const difference of comparison.differences) {
