@@ -1,8 +1,11 @@
+import leven from 'leven'
+import { failureTable } from '../classify/failure-table.ts'
 import type { Verdict } from '../classify/verdict.ts'
 import type { BreakerPolicy } from '../../machines/breaker-policy.ts'
 import type { CooldownFunction, ExponentialBackoff, KindPolicy } from '../../machines/cooldown.ts'
 import type { CircuitState } from '../../machines/circuit-state.ts'
 import type { SavedCircuit } from '../../machines/breaker-events.ts'
+import { ConfigError } from './errors.ts'
 import { checkSaved } from './saved-circuit.ts'
 import type { Transition } from './transition.ts'
 import { resolveTripping } from './tripping-options.ts'
@@ -182,12 +185,24 @@ function resolveBackoff(
   }
 }
 
+const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+
+/** Any name may be a kind of the user's own classifier, but not one of ours spelt otherwise. */
+function checkKind(at: string, name: string): void {
+  checkName(at, name)
+  if (Object.hasOwn(failureTable, name)) return
+  const ours = Object.keys(failureTable).find((kind) => leven(plain(kind), plain(name.slice(0, 40))) < 2)
+  if (ours !== undefined) {
+    throw new ConfigError(`${at} is no kind of failure.`, { path: at, hint: `Did you mean '${ours}'?` })
+  }
+}
+
 function resolveKinds(option: CircuitBreakerOptions['kinds'], path: string): Record<string, KindPolicy> {
   const kinds: Record<string, KindPolicy> = {}
   if (option === undefined) return kinds
   for (const [name, kind] of Object.entries(checkObject(path, option))) {
     const at = `${path}.${name}`
-    checkName(at, name)
+    checkKind(at, name)
     const { threshold, cooldownMs, immediateOpen } = checkKeys(at, kind, [
       'threshold',
       'cooldownMs',

@@ -1,4 +1,3 @@
-import { ConfigError } from './errors.ts'
 import type { Gear } from './gear.ts'
 import { Run } from './run.ts'
 import { StreamAttempt } from './stream-attempt.ts'
@@ -70,7 +69,7 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
       run.resolve = resolve
       run.reject = reject
       this.#run = run
-      run.start(faultOf(this.#gear))
+      run.start(this.#gear.faults.stream)
     })
   }
 
@@ -90,13 +89,6 @@ export class CallStream<Request, Result, Part> implements AsyncIterableIterator<
   async [Symbol.asyncDispose](): Promise<void> {
     await this.return()
   }
-}
-
-/** Why no stream can come of it, where that is known beforehand. */
-function faultOf<Request, Result, Part>({ targets }: Gear<Request, Result, Part>): ConfigError | undefined {
-  if (targets.some(({ options }) => options.stream !== undefined)) return undefined
-  const hint = 'Give stream to the targets, or use call().'
-  return new ConfigError('No target can stream.', { path: 'targets', hint })
 }
 
 function beginStream<Request, Result, Part>(

@@ -37,14 +37,21 @@ interface Timer {
 
 const origin = real.timeOrigin
 const { nodeTiming, now: monotonic } = real
-const timers = setTimeout
+const own = { setTimeout, Date }
 // the age of the process is the same clock without the check of `this`, which costs a call as much as the clock itself
 const sameClock = globalThis.performance === real && agrees(nodeTiming)
 
 /** Ms since the process began; where fake timers are installed, by their clock. */
 function elapsed(): number {
-  const asEver = setTimeout === timers && real.now === monotonic
-  return sameClock && asEver ? nodeTiming.duration : globalThis.performance.now()
+  const asEver = setTimeout === own.setTimeout && real.now === monotonic
+  return sameClock && asEver ? nodeTiming.duration : fakeElapsed()
+}
+
+/** Some fake timers move `performance`, others only `Date`. */
+function fakeElapsed(): number {
+  const { performance } = globalThis
+  const onlyDate = performance === real && real.now === monotonic && Date !== own.Date
+  return onlyDate ? Date.now() - origin : performance.now()
 }
 
 const now = () => Math.floor(origin + elapsed())

@@ -8,7 +8,7 @@ import type { Journal } from './journal.ts'
 import { Notifier, silentLogger } from './notifier.ts'
 import type { Logger } from './notifier.ts'
 import { tellTransition } from './tell-transition.ts'
-import { checkFunction, checkMethods } from './validate.ts'
+import { checkFunction, checkMethods, checkObject } from './validate.ts'
 
 /** What is around a breaker or a switchgear rather than a rule of it. */
 export interface RuntimeOptions {
@@ -64,6 +64,7 @@ export function takeRuntime(
  * ```
  */
 export function createBreaker(options: BreakerOptions = {}): CircuitBreaker {
+  checkObject('', options)
   const {
     name = 'breaker',
     clock: _clock,

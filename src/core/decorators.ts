@@ -10,7 +10,7 @@ import type { Switchgear } from './switchgear.ts'
 import type { CallOptions } from './switchgear-options.ts'
 import type { RetryOptions, TargetOptions } from './target-options.ts'
 import type { Transition } from './transition.ts'
-import { checkKeys, checkNumber } from './validate.ts'
+import { checkFunction, checkKeys, checkNumber, checkObject } from './validate.ts'
 
 /** What a decorator tells of a call, through the hooks that came with it. */
 export interface CircuitChangedReport {
@@ -88,7 +88,17 @@ function toTarget<Request, Result, Part>(
   }
 }
 
-const nameOf = (inner: Decoratable<never, unknown>) => inner.name || 'anonymous'
+/** @throws ConfigError for what cannot be asked */
+function nameOf(inner: Decoratable<never, unknown>): string {
+  if (typeof inner === 'function') return inner.name || 'anonymous'
+  const { name, complete, stream } = checkObject('provider', inner)
+  if (typeof complete !== 'function') {
+    const hint = 'Give a function, or an object with complete().'
+    throw new ConfigError('provider has no complete().', { path: 'provider', hint })
+  }
+  checkFunction('provider.stream', stream)
+  return typeof name === 'string' && name !== '' ? name : 'anonymous'
+}
 
 type Hear = (transition: Transition, hooks: CallHooks) => unknown
 

@@ -49,6 +49,8 @@ export class Gear<Request, Result, Part> {
   budget: RetryBudget | undefined
   /** False = the chain decides from the first step on; for the proof that both ways are the same. */
   inline = true
+  /** Why no call, and why no stream, can come of it; undefined = it can. */
+  readonly faults: { readonly call: ConfigError | undefined; readonly stream: ConfigError | undefined }
   readonly #rules: ReadonlyMap<Target<Request, Result, Part>, ResolvedBreaker>
   readonly #budget: ReturnType<typeof resolveBudget>
   #running = 0
@@ -71,6 +73,7 @@ export class Gear<Request, Result, Part> {
     this.#budget = resolveBudget(options.retryBudget)
     this.targets = options.targets.map((target, i) => new Target(target, i, limits))
     this.byName = byName(this.targets)
+    this.faults = faultsOf(this.targets)
     this.#rules = sharedRules(this.targets)
     this.plan = this.#plan()
     if (frame === undefined) this.takeCharge()
@@ -301,6 +304,22 @@ export class Gear<Request, Result, Part> {
       guard('onEvent', () => onEvent({ type: 'circuit_state', targets, ...transition }))
     }
     hear(this.listeners.transition, transition, this.notifier)
+  }
+}
+
+function faultsOf<Request, Result, Part>(
+  targets: readonly Target<Request, Result, Part>[],
+): Gear<Request, Result, Part>['faults'] {
+  const lacking = (key: 'invoke' | 'stream', what: string, other: string) =>
+    targets.some(({ options }) => options[key] !== undefined)
+      ? undefined
+      : new ConfigError(`No target can ${what}.`, {
+          path: 'targets',
+          hint: `Give ${key} to the targets, or use ${other}.`,
+        })
+  return {
+    call: lacking('invoke', 'answer in one piece', 'stream()'),
+    stream: lacking('stream', 'stream', 'call()'),
   }
 }
 

@@ -15,7 +15,7 @@ import type { Outcome, Permit } from './permit.ts'
 import { RunStory } from './run-story.ts'
 import type { CallOptions, CallReport } from './switchgear-options.ts'
 import type { Target } from './target.ts'
-import { checkNumber } from './validate.ts'
+import { checkMethods, checkNumber } from './validate.ts'
 
 /** Starts one attempt of a run. */
 export type Begin<Request, Result, Part, Out> = (
@@ -140,6 +140,7 @@ export class Run<Request, Result, Part, Out> {
     const { gear, options, deadlineMs } = this
     if (options.deadlineMs !== undefined)
       checkNumber('deadlineMs', options.deadlineMs, { min: 0, above: true })
+    checkMethods('signal', options.signal ?? undefined, ['addEventListener', 'removeEventListener'])
     // the call listens itself: a closure for each call, kept in a field, outlives it until the next major collection
     options.signal?.addEventListener('abort', this)
     // an observer may have aborted it a moment ago

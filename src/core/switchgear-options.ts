@@ -149,7 +149,7 @@ export function checkSwitchgear(options: { readonly [Key in keyof SwitchgearOpti
     checkFunction(key, options[key])
   }
   if (options.snapshots !== undefined) checkObject('snapshots', options.snapshots)
-  if (!Array.isArray(options.targets) || options.targets.length === 0) {
+  if (checkList('targets', options.targets).length === 0) {
     throw new ConfigError('targets is empty.', { path: 'targets', hint: 'Give one target at least.' })
   }
   if (options.deadlineMs !== undefined) checkNumber('deadlineMs', options.deadlineMs, { min: 0, above: true })

@@ -61,7 +61,7 @@ export class Switchgear<Request, Result, Part> {
       const run = new Run<Request, Result, Part, Result>(gear, request, options, beginCall)
       run.resolve = resolve
       run.reject = reject
-      run.start()
+      run.start(gear.faults.call)
     })
   }
 

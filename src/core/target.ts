@@ -8,7 +8,16 @@ import { TargetStats } from './stats.ts'
 import type { TargetCircuit } from './target-circuit.ts'
 import { TARGET_KEYS } from './target-options.ts'
 import type { TargetOptions } from './target-options.ts'
-import { checkFunction, checkKeys, checkList, checkName, checkNumber, checkWord, given } from './validate.ts'
+import {
+  checkFunction,
+  checkKeys,
+  checkList,
+  checkName,
+  checkNumber,
+  checkWord,
+  given,
+  show,
+} from './validate.ts'
 
 const LIMIT = { min: 0, above: true, infinite: true }
 
@@ -49,8 +58,10 @@ export class Target<Request, Result, Part> {
     this.planned = { name: this.name, ...checkRetry(path, options) }
     const breaker = options.circuitBreaker
     const rules = breaker === true ? {} : breaker === false ? undefined : breaker
-    if (rules === null)
-      throw new ConfigError(`${path}.circuitBreaker is null.`, { path, hint: 'Give true, false or options.' })
+    if (rules !== undefined && (typeof rules !== 'object' || rules === null)) {
+      const at = `${path}.circuitBreaker`
+      throw new ConfigError(`${at} is ${show(rules)}.`, { path: at, hint: 'Give true, false or options.' })
+    }
     this.rules = rules && resolveBreaker(rules, `${path}.circuitBreaker`)
     this.bucket = options.bucket ?? this.name
     this.isolates = this.rules?.isolateByModel === true

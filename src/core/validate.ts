@@ -19,7 +19,7 @@ const LONGEST_NAME = 100
 export const cut = (name: string) => (name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}…`)
 
 /** A value as an error shows it; whatever it is. */
-function show(value: unknown): string {
+export function show(value: unknown): string {
   if (typeof value === 'string') return `'${cut(value)}'`
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (typeof value === 'object' && value !== null) return 'an object'
@@ -105,12 +105,13 @@ export function checkKeys(path: string, value: unknown, keys: readonly string[])
 
 /** "Did you mean …" for a misspelt name, or the list of the right ones. */
 export function didYouMean(wrong: string, right: readonly string[]): string {
-  if (wrong.length > LONGEST_NAME) return `Known: ${right.join(', ')}.`
+  const known = `Known: ${[...new Set(right)].join(', ')}.`
+  if (wrong.length > LONGEST_NAME) return known
   const nearest = [...right].sort((a, b) => leven(wrong, a) - leven(wrong, b))[0]
   // two letters of a short word are another word
   const most = wrong.length < 4 ? Math.min(1, wrong.length - 1) : Math.max(2, wrong.length / 3)
   if (nearest !== undefined && leven(wrong, nearest) <= most) return `Did you mean '${nearest}'?`
-  return `Known: ${right.join(', ')}.`
+  return known
 }
 
 /** The function, undefined, or a ConfigError. */

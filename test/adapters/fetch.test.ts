@@ -643,7 +643,7 @@ describe('odd arguments', () => {
     expect(sent).toMatchObject({ method: 'POST', body: expect.anything() })
   })
 
-  // §3.9: the same name is refused everywhere else.
+  // the same name is refused everywhere else.
   it('the registry of fetch refuses __proto__ as every other does', () => {
     const { registry } = breakerFetch(() => Promise.resolve(new Response('ok')), {
       clock: new VirtualClock(1),

@@ -132,7 +132,7 @@ describe('an observer', () => {
     expect(asked).toBe(1)
   })
 
-  // §9: a caller's abort ends everything
+  // a caller's abort ends everything
   it('that aborts the call ends it, and hears so', async () => {
     let asked = 0
     const { gear } = rig([{ ...up, invoke: () => Promise.resolve(`answer ${++asked}`) }])

@@ -588,7 +588,7 @@ describe('what decides', () => {
     expect(gear.getStatus()?.consecutiveFailures).toBe(1)
   })
 
-  // §6 "Slow means latencyMs > slowMs; failures are samples of a latency window too"
+  // "Slow means latencyMs > slowMs; failures are samples of a latency window too"
   it.each([
     ['slow', 5000, 'open'],
     ['quick', 500, 'closed'],

@@ -78,7 +78,7 @@ describe('noFallback', () => {
     expect(b.asked).toBe(1)
   })
 
-  // §6: a timeout is not retried "while an untried target is left"; here none is, as for a single target
+  // a timeout is not retried "while an untried target is left"; here none is, as for a single target
   it('is as good as a single target: a timeout is retried', async () => {
     const a = counting(never)
     const { gear, clock } = rig(
@@ -98,7 +98,7 @@ describe('noFallback', () => {
 })
 
 describe('a bypassed circuit', () => {
-  // §6 gives the last resort, which has the same permit, no retries
+  // gives the last resort, which has the same permit, no retries
   it('does not keep its caller waiting for a retry that is never sent', async () => {
     const { gear } = rig([target('a', down, { maxRetries: 2, retry: { baseMs: 10_000 } })], {
       random: () => 0.9,
@@ -127,7 +127,7 @@ describe('a bypassed circuit', () => {
   })
 })
 
-// §6: "a retry costs 1"
+// "a retry costs 1"
 describe('the retry budget: a retry that is never sent costs nothing', () => {
   const scarce = { retryBudget: { capacity: 1, perCall: 0 } }
   const scene = () => {
@@ -172,7 +172,7 @@ describe('the retry budget: a retry that is never sent costs nothing', () => {
   })
 })
 
-// §9: what a call may do is settled when it starts
+// what a call may do is settled when it starts
 describe('the list of targets belongs to its caller', () => {
   it('one that is emptied after the call has begun loses no fallback', async () => {
     const { gear } = rig([target('a', down), target('b', answer('b'))])

@@ -13,7 +13,7 @@ const target = (name: string, invoke: NonNullable<Target['invoke']>, more: Parti
 const down = failing(status(500))
 
 describe('listeners', () => {
-  // §3.7 "Listeners cannot hurt … may call back into the system": one that stops and starts anew is heard without end,
+  // "Listeners cannot hurt … may call back into the system": one that stops and starts anew is heard without end,
   // because a Set shows what is added while it is read. Without the guard below the process hangs for good.
   it('that start anew hear each change once', () => {
     const { gear } = rig([target('a', answer('ok'))])
@@ -28,7 +28,7 @@ describe('listeners', () => {
     expect(heard).toBe(1)
   })
 
-  // §3.7: they run after the commit; who comes after that has missed it.
+  // they run after the commit; who comes after that has missed it.
   it('that come while a change is told hear the next one', () => {
     const { gear } = rig([target('a', answer('ok'))])
     const heard: string[] = []
@@ -52,7 +52,7 @@ describe('listeners', () => {
     expect(heard).toBe(1)
   })
 
-  // §3.9 refuse what cannot work, where it is given.
+  // refuse what cannot work, where it is given.
   it('on() and observe() refuse what is no listener', () => {
     const { gear } = rig([target('a', answer('ok'))])
     const config = expect.objectContaining({ code: 'ERR_CONFIG' })
@@ -69,7 +69,7 @@ describe('listeners', () => {
   })
 
   // The answer's and the provider's texts are kept out of the log (notifier.ask); the error's own name is not, and may
-  // be made of them (§3.8).
+  // be made of them.
   it('the name of an error that a classifier passes on is not logged', async () => {
     const KEY = 'sk-live-0123456789'
     const lines: string[] = []

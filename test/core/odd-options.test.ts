@@ -6,14 +6,14 @@ import { answer, rig } from '../support/rig.ts'
 const targets = [{ name: 'a', invoke: answer('ok') }]
 
 describe('odd options', () => {
-  // §8: call() gives a promise; and an error names the option (issue §7).
+  // call() gives a promise; and an error names the option.
   it('call() rejects options that are none, and names the one that is wrong', async () => {
     const { gear } = rig(targets)
     expect(() => gear.call('x', null as never).catch(() => {})).not.toThrow()
     expect(String(await errorOf(gear.call('x', { targets: 'a' as never })))).toMatch(/targets is/)
   })
 
-  // §6 "A number that is not one → RangeError", naming option, value and range; also where it has no text.
+  // "A number that is not one → RangeError", naming option, value and range; also where it has no text.
   it.each([['an object without a prototype', Object.create(null)] as const])(
     'an option that is %s is a RangeError',
     (_what, value) => {
@@ -26,7 +26,7 @@ describe('odd options', () => {
     expect(() => createSwitchgear({ targets })).toThrow(/targets\[0\]\.name/)
   })
 
-  // §3.9: a kind that is silently dropped cannot work.
+  // a kind that is silently dropped cannot work.
   it('kinds called __proto__ are refused', () => {
     const kinds = JSON.parse('{"__proto__": {"immediateOpen": true}}') as never
     expect(() => createBreaker({ kinds })).toThrow(expect.objectContaining({ code: 'ERR_CONFIG' }))

@@ -697,7 +697,7 @@ describe('limits', () => {
     expect(await fate(read)).toEqual({ value: { done: false, value: 'p:' } })
   })
 
-  // §9: the time that a reader takes is not the target's
+  // the time that a reader takes is not the target's
   const preamble = () => parts(...Array<string>(64).fill('p:'), 'c1', 'c2', 'END')
   const latency = {
     tripping: { kind: 'latency', windowMs: 600_000, minCalls: 1, slowMs: 1000, slowRatio: 0.5 },
