@@ -1,6 +1,6 @@
 import type { SnapshotFrom } from 'xstate'
 import type { breakerMachine } from './breaker.machine.ts'
-import type { SavedCircuit } from './breaker-events.ts'
+import type { Hold, SavedCircuit } from './breaker-events.ts'
 
 /** A breaker's state as people see it. */
 export type CircuitState = 'closed' | 'degraded' | 'open' | 'half-open'
@@ -34,14 +34,21 @@ export function savedCircuit(snapshot: BreakerSnapshot): SavedCircuit {
   return { version: 1, state, hold, generation, reopens, cause, since, openedAt, cooldownMs, openUntil }
 }
 
+/** A time moved by `ms`: from one clock to another. */
+export const shifted = (at: number | null, ms: number): number | null => (at === null ? null : at + ms)
+
+/** The same hold with its end moved by `ms`. */
+export function shiftHold(hold: Hold | null, ms: number): Hold | null {
+  return hold && { ...hold, until: shifted(hold.until, ms) }
+}
+
 /** The same circuit with every time moved by `ms`: from one clock to another. */
 export function shiftSaved(saved: SavedCircuit, ms: number): SavedCircuit {
-  const shift = (at: number | null) => (at === null ? null : at + ms)
   return {
     ...saved,
-    hold: saved.hold && { ...saved.hold, until: shift(saved.hold.until) },
+    hold: shiftHold(saved.hold, ms),
     since: saved.since + ms,
-    openedAt: shift(saved.openedAt),
-    openUntil: shift(saved.openUntil),
+    openedAt: shifted(saved.openedAt, ms),
+    openUntil: shifted(saved.openUntil, ms),
   }
 }

@@ -1,6 +1,13 @@
 export { classify } from './classify/classify.ts'
 export { failureTable } from './classify/failure-table.ts'
-export type { ClassifyContext, FailureKind, FallbackRoute, OutcomeKind, Verdict } from './classify/verdict.ts'
+export type {
+  ClassifyContext,
+  FailureKind,
+  FallbackRoute,
+  OutcomeKind,
+  OwnVerdict,
+  Verdict,
+} from './classify/verdict.ts'
 export type { CircuitBreakerOptions, OnStateChange } from './core/breaker-options.ts'
 export type { BreakerStatus } from './core/breaker-status.ts'
 export type { CircuitBreaker } from './core/circuit-breaker.ts'

@@ -91,6 +91,9 @@ function ruleOf(data: unknown): Rule | undefined {
   return responsesDelta.test(type) ? filledOr('delta', 'text', 'arguments', 'partial_image_b64') : undefined
 }
 
+/** Its type says what an event is. */
+export const isTyped = (data: unknown): boolean => ruleOf(data) !== undefined
+
 const apply = (rule: Rule, data: unknown): StreamPart => (typeof rule === 'function' ? rule(data) : rule)
 
 const isErrorShape = (data: unknown): boolean => {

@@ -49,6 +49,12 @@ export interface Verdict {
   readonly alert: boolean
 }
 
+/** What a classifier of the user's own may answer: a kind of ours or of its own, what it counts as, and no more than that. */
+export interface OwnVerdict extends Partial<Omit<Verdict, 'failure' | 'outcome'>>, Pick<Verdict, 'outcome'> {
+  // any word, and still the known ones for whoever writes it
+  readonly failure: FailureKind | (string & {})
+}
+
 /** What the error itself cannot tell. */
 export interface ClassifyContext {
   /** The caller's own signal has fired. Checked before the error's shape: several SDKs lose the reason. */

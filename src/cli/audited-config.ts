@@ -21,7 +21,7 @@ export async function auditedConfig(
   const { resolveConfig } = await import('../gateway/config/resolve-config.ts')
   const { toSwitchgearOptions } = await import('../gateway/gear-options.ts')
   const text = readConfigText(file)
-  const config = resolveConfig(parseConfig(text, basename(file), await withoutKeys(text)), dirname(file))
+  const config = resolveConfig(parseConfig(text, file, await withoutKeys(text)), dirname(file))
   const options = toSwitchgearOptions(config, () => ({ invoke: noAnswer, stream: noAnswer }))
   const groups = config.groups && [...config.groups.values()].map((group): AuditedGroup => group)
   return {

@@ -3,13 +3,15 @@ import { causeForPeople } from '../audit/incident/why-opened.ts'
 import type { CircuitDetail } from '../gateway/admin/admin-desk.ts'
 import type { JournalRowView } from '../gateway/admin/wire.ts'
 import {
+  ONLY_OBSERVED,
   dateInWords,
   nextInWords,
   paintState,
   shown,
-  stateInWords,
+  standingInWords,
   timeInWords,
   whyInWords,
+  wouldRefuse,
 } from './circuit-words.ts'
 import { durationInWords } from './duration.ts'
 import type { Paint } from './paint.ts'
@@ -29,7 +31,7 @@ export function circuitStory(detail: CircuitDetail, paint: Paint): string {
   const { model, targets, reopenCount, rules, opened } = detail
   const isCounted = Object.keys(failures).length > 0
   const isOpened = state === 'open' && reopenCount === 0 && opened !== undefined
-  const title = `${shown(circuit)} is ${stateInWords(detail)}`
+  const title = `${shown(circuit)} ${standingInWords(detail)}`
   const lines: (readonly [string, string])[] = [
     ['why', isOpened ? shown(opened) : whyForPeople(detail)],
     ['opened', isOpened || opened === undefined ? '' : `first because ${shown(opened)}`],
@@ -48,8 +50,13 @@ export function circuitStory(detail: CircuitDetail, paint: Paint): string {
   const told = lines
     .filter(([, text]) => text !== '')
     .map(([name, text]) => `  ${paint('dim', name.padEnd(9))} ${text}`)
-  const head = `${paintState(paint, detail, title)} (${MEANING[state]})`
+  const head = `${paintState(paint, detail, title)} (${meaning(detail)})`
   return [head, ...told, '', ...history(detail.journal, now, paint)].join('\n')
+}
+
+function meaning(detail: CircuitDetail): string {
+  if (wouldRefuse(detail)) return ONLY_OBSERVED
+  return `${MEANING[detail.state]}${detail.observed === true ? ', only observed' : ''}`
 }
 
 function whyForPeople(detail: CircuitDetail): string {
@@ -87,6 +94,7 @@ function ending(detail: CircuitDetail): string {
     const { succeeded, failed, inFlight } = probes
     return `the trial does: ${succeeded} succeeded, ${failed} failed, ${inFlight} under way`
   }
+  if (wouldRefuse(detail)) return `${next}; calls flow meanwhile`
   return state === 'open' ? `${next}; sooner: ${byHand}` : ''
 }
 

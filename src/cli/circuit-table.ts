@@ -7,6 +7,7 @@ import {
   shown,
   stateInWords,
   whyInWords,
+  wouldRefuse,
 } from './circuit-words.ts'
 import { durationInWords } from './duration.ts'
 import type { Paint } from './paint.ts'
@@ -20,7 +21,11 @@ const URGENCY: Readonly<Record<CircuitView['state'], number>> = {
   degraded: 2,
   closed: 4,
 }
-const urgency = ({ state, held }: CircuitView) => (held && state === 'closed' ? 3 : URGENCY[state])
+function urgency(view: CircuitView): number {
+  // nobody is refused: no more urgent than what is near its threshold
+  if (wouldRefuse(view)) return URGENCY.degraded
+  return view.held && view.state === 'closed' ? 3 : URGENCY[view.state]
+}
 const isQuiet = (view: CircuitView) => urgency(view) === 4
 
 const HEAD = ['CIRCUIT', 'STATE', 'FOR', 'NEXT', 'FAILURES', 'REFUSED', 'ANSWERED', 'FAILED', 'P95']
@@ -46,15 +51,23 @@ export function circuitTable({ replica, now, circuits }: CircuitsReport, options
   return [head, ...table, ...rest].join('\n')
 }
 
+const STATES = ['open', 'half-open', 'degraded', 'closed'] as const
+
 function countsInWords(circuits: readonly CircuitView[]): string {
   const count = (what: string, n: number) => (n === 0 ? [] : [`${n} ${what}`])
-  const states = (['open', 'half-open', 'degraded', 'closed'] as const).flatMap((state) =>
-    count(state, circuits.filter((view) => view.state === state).length),
+  const states = STATES.flatMap((state) =>
+    count(state, circuits.filter((view) => view.state === state && !wouldRefuse(view)).length),
+  )
+  const imagined = STATES.flatMap((state) =>
+    count(
+      `would be ${state} (only observed)`,
+      circuits.filter((view) => view.state === state && wouldRefuse(view)).length,
+    ),
   )
   const held = circuits.filter((view) => view.held).length
   const n = circuits.length
   if (n === 0) return 'No circuit yet: each appears with its first call.'
-  return `${n} circuit${n === 1 ? '' : 's'}: ${states.join(', ')}${held === 0 ? '' : `; ${held} held by hand`}`
+  return `${n} circuit${n === 1 ? '' : 's'}: ${[...states, ...imagined].join(', ')}${held === 0 ? '' : `; ${held} held by hand`}`
 }
 
 function tableLines(circuits: readonly CircuitView[], now: number, paint: Paint): string[] {

@@ -6,11 +6,27 @@ import type { Paint } from './paint.ts'
 /** Names of models come from clients: nothing in them may move the cursor of whoever is on call. */
 export const shown = (text: string): string => cleanWords(text, 300)
 
-/** The state in one or two words. */
-export const stateInWords = ({ state, held }: CircuitView): string => (held ? `${state}, held` : state)
+/** What is told of a circuit that would refuse calls, were it not only observed. */
+export const ONLY_OBSERVED = 'only observed: nothing is refused'
+
+/** Open or on trial, and yet it refuses nobody: it is only observed. */
+export const wouldRefuse = ({ state, observed }: CircuitView): boolean =>
+  observed === true && (state === 'open' || state === 'half-open')
+
+const held = (view: CircuitView) => (view.held ? `${view.state}, held` : view.state)
+
+/** The state in a few words. */
+export const stateInWords = (view: CircuitView): string =>
+  view.observed === true ? `${held(view)} (observed)` : held(view)
+
+/** The same as the end of a sentence: `is open`. */
+export const standingInWords = (view: CircuitView): string =>
+  `${wouldRefuse(view) ? 'would be' : 'is'} ${held(view)}`
 
 /** The more urgent, the louder. */
-export function paintState(paint: Paint, { state, held }: CircuitView, text: string): string {
+export function paintState(paint: Paint, view: CircuitView, text: string): string {
+  const { state, held } = view
+  if (wouldRefuse(view)) return paint('yellow', text)
   if (state === 'open') return paint(['bold', 'red'], text)
   if (state === 'half-open' || state === 'degraded') return paint('yellow', text)
   return held ? paint('magenta', text) : paint('green', text)

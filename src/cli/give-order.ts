@@ -1,5 +1,13 @@
 import type { Order } from '../gateway/admin/wire.ts'
-import { nextInWords, paintState, shown, stateInWords, whyInWords } from './circuit-words.ts'
+import {
+  ONLY_OBSERVED,
+  nextInWords,
+  paintState,
+  shown,
+  standingInWords,
+  whyInWords,
+  wouldRefuse,
+} from './circuit-words.ts'
 import type { Hands, OperateOptions } from './operate.ts'
 
 /** The part of an order that `--reason` fills in. */
@@ -16,9 +24,10 @@ export async function giveOrder(
 ): Promise<void> {
   const view = await client.command(circuit, verb, order)
   if (json === true) return say(JSON.stringify(view, null, 2))
-  const next = nextInWords(view, view.now)
-  const state = paintState(paint, view, stateInWords(view))
-  say(`${shown(view.circuit)} is ${state}${next === '' ? '' : ` (${next})`}: ${whyInWords(view)}`)
+  const notes = [nextInWords(view, view.now), wouldRefuse(view) ? ONLY_OBSERVED : ''].filter(Boolean)
+  const state = paintState(paint, view, standingInWords(view))
+  const more = notes.length === 0 ? '' : ` (${notes.join('; ')})`
+  say(`${shown(view.circuit)} ${state}${more}: ${whyInWords(view)}`)
   if (order.reason === undefined) {
     remark('No --reason was given: the journal will tell who did it, but not why.')
   }

@@ -1,4 +1,4 @@
-import { basename, dirname } from 'node:path'
+import { dirname } from 'node:path'
 
 import { Command } from 'commander'
 
@@ -46,7 +46,7 @@ async function validate(file: string, json: boolean, write: (text: string) => vo
   const { config, faults } = checkConfig(readConfigText(file), process.env)
   if (config === undefined) {
     process.exitCode = 1
-    const lines = faults.map((fault) => faultLine(basename(file), fault))
+    const lines = faults.map((fault) => faultLine(file, fault))
     const count = `${faults.length} fault${faults.length === 1 ? '' : 's'}`
     return write(
       json ? JSON.stringify({ valid: false, file, faults }, null, 2) : [...lines, count].join('\n'),

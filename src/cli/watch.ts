@@ -81,7 +81,7 @@ function asScreen(hands: Hands, { all }: WatchOptions): Show {
 }
 
 /** `03:12:05  openai  closed → open: 5 failures in a row; next try in 30 s` */
-function transitionLine({ circuit, from, to, at, why, openUntil }: TransitionView): string {
+function transitionLine({ circuit, from, to, at, why, openUntil, observed }: TransitionView): string {
   const next = openUntil === null ? '' : `; trial in ${durationInWords(Math.max(0, openUntil - at))}`
-  return `${timeInWords(at)}  ${shown(circuit)}  ${from} → ${to}: ${shown(why)}${next}`
+  return `${timeInWords(at)}  ${shown(circuit)}  ${from} → ${to}${observed ? ' (observed)' : ''}: ${shown(why)}${next}`
 }

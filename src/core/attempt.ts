@@ -1,6 +1,8 @@
+import type { AnswerFault } from '../classify/known-answer.ts'
 import type { Verdict } from '../classify/verdict.ts'
 import { classify } from '../classify/classify.ts'
 import { verdictOf } from '../classify/failure-table.ts'
+import { faultOfKnownAnswer } from '../classify/known-answer.ts'
 import { readVerdict } from '../classify/read-verdict.ts'
 import { AttemptTimeoutError, SwitchgearError } from './errors.ts'
 import { isPlainPromise } from './execute.ts'
@@ -86,7 +88,7 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
     if (this.ended) return
     const asked =
       this.on.options.isEmpty !== undefined || this.run.gear.options.detectSoftFailure !== undefined
-    if (asked || isNothing(result)) this.#judge(result)
+    if (asked || typeof result === 'object' || isNothing(result)) this.#judge(result)
     // either of those asked may have aborted the call
     if (this.ended) return
     this.end()
@@ -100,12 +102,30 @@ export class Attempt<Request, Result, Part, Out> implements Limited, AttemptCont
     const { detectSoftFailure } = this.run.gear.options
     const empty = isEmpty === undefined ? isNothing(result) : this.#asks('isEmpty', () => isEmpty(result))
     if (empty) return this.failAs('empty_response', 'ERR_EMPTY_RESPONSE')
+    const fault = isEmpty === undefined ? this.#faultOf(result) : undefined
+    if (fault !== undefined) return this.#failAsAnswer(fault, result)
     if (
       detectSoftFailure !== undefined &&
       this.#asks('detectSoftFailure', () => detectSoftFailure(result, this))
     ) {
       this.failAs('soft_failure', 'ERR_SOFT_FAILURE')
     }
+  }
+
+  /** An error that a tool answers with is an answer. */
+  #faultOf(result: Result): AnswerFault | undefined {
+    return this.on.options.surface === 'tool' ? undefined : faultOfKnownAnswer(result)
+  }
+
+  #failAsAnswer(fault: AnswerFault, result: Result): void {
+    if (fault !== 'error') return this.failAs(fault, 'ERR_EMPTY_RESPONSE')
+    const { target, model } = this
+    const text = `'${target}' answered with an error in the place of an answer.`
+    const verdict = this.verdictOf(result)
+    this.failWith(
+      new SwitchgearError('ERR_EMPTY_RESPONSE', text, { target, model, cause: result }),
+      verdict.failure === 'unknown' ? verdictOf('empty_response') : verdict,
+    )
   }
 
   #asks(what: string, question: () => boolean): boolean {

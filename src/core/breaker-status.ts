@@ -1,13 +1,16 @@
 import type { Cause } from '../../machines/breaker-events.ts'
-import { callsFlow, circuitState } from '../../machines/circuit-state.ts'
+import { callsFlow, circuitState, shifted } from '../../machines/circuit-state.ts'
 import type { BreakerSnapshot, CircuitState } from '../../machines/circuit-state.ts'
 import type { Reading } from '../../machines/tripping.ts'
 import type { Counted } from './meter.ts'
 import type { Permit, Refusal } from './permit.ts'
 
-/** A breaker at a glance. Reading it changes nothing. */
+/** A breaker at a glance. Reading it changes nothing. Times are ms of the wall clock as it is now. */
 export interface BreakerStatus {
+  /** Where it is only observed, what it would be. */
   readonly state: CircuitState
+  /** It only watches, and refuses nobody whatever its state is; absent where it enforces. */
+  readonly observed?: true
   /** An operator holds it open or closed. */
   readonly held: boolean
   /** Counted failures since the counters were last empty. */
@@ -25,6 +28,13 @@ export interface BreakerStatus {
   /** When the present state was entered. */
   readonly since: number
   readonly cause: Cause
+}
+
+/** Where a status is asked for. */
+interface Asked {
+  /** From the clock of the breaker to that of the wall, in ms. */
+  readonly toWall: number
+  readonly observed: boolean
 }
 
 /** What the next admission would say: undefined = yes. */
@@ -59,17 +69,19 @@ export function statusOf(
   snapshot: BreakerSnapshot,
   counted: Counted,
   refusal: Refusal | undefined,
+  { toWall, observed }: Asked,
 ): BreakerStatus {
   const { hold, openedAt, openUntil, reopens, trial, generation, since, cause } = snapshot.context
   return {
     state: circuitState(snapshot),
+    ...(observed && { observed }),
     held: hold !== null,
     failureCount: counted.failures,
     consecutiveFailures: counted.consecutiveFailures,
     lastFailureKind: counted.lastFailureKind,
     retryAfterMs: refusal === undefined ? 0 : refusal.retryAfterMs,
-    openedAt,
-    openUntil,
+    openedAt: shifted(openedAt, toWall),
+    openUntil: shifted(openUntil, toWall),
     reopenCount: reopens,
     probes: {
       inFlight: trial?.permits.length ?? 0,
@@ -78,7 +90,7 @@ export function statusOf(
     },
     reading: counted.reading,
     generation,
-    since,
+    since: since + toWall,
     cause,
   }
 }

@@ -179,6 +179,11 @@ export class Buckets {
     const known = [...this.#entries, ...this.#retired]
     this.#entries.clear()
     this.#retired.clear()
+    // a policy that is told of one may ask for any other: all of them are in their places before
+    for (const [name, entry] of known) {
+      const kept = wantedAs(wanted, name) === undefined ? this.#retired : this.#entries
+      kept.set(name, entry)
+    }
     for (const [name, entry] of known) {
       const found = wantedAs(wanted, name)
       if (found === undefined) this.#letGo(name, entry, asked)
@@ -195,15 +200,14 @@ export class Buckets {
     entry.pinned = !found.isolates
     if (same) entry.breaker.follow(found.rules)
     else entry.breaker.startOver(found.rules, modelIn(found, name))
-    this.#entries.set(name, entry)
   }
 
   #letGo(name: string, entry: Entry, asked: readonly WantedBucket[]): void {
     // one of a model is made anew where it is asked; of an idle one nothing is lost
     const needed = wantedAs(asked, name) !== undefined && (entry.pinned || !entry.breaker.isIdle)
-    if (!needed) return entry.breaker.evict()
-    entry.breaker.retire()
-    this.#retired.set(name, entry)
+    if (needed) return entry.breaker.retire()
+    this.#retired.delete(name)
+    entry.breaker.evict()
   }
 
   /** Calls have ended: lets go of what was kept for them alone. */

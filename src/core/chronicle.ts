@@ -1,11 +1,12 @@
 import type { BreakerEvent, SavedCircuit } from '../../machines/breaker-events.ts'
 import type { BreakerPolicy } from '../../machines/breaker-policy.ts'
-import { circuitState, savedCircuit, shiftSaved } from '../../machines/circuit-state.ts'
+import { circuitState, savedCircuit, shiftHold, shiftSaved, shifted } from '../../machines/circuit-state.ts'
 import type { BreakerSnapshot, CircuitState } from '../../machines/circuit-state.ts'
 import type { ActorSurroundings } from './breaker-actor.ts'
 import type { Journal, JournalEvent } from './journal.ts'
 import type { CallOfPermit } from './permit.ts'
 import type { BreakerStats } from './stats.ts'
+import { toWall } from './to-wall.ts'
 import type { HeldCircuit, Transition } from './transition.ts'
 
 /** What a breaker needs around it. */
@@ -27,6 +28,8 @@ interface Move {
   readonly to: CircuitState
   readonly after: BreakerSnapshot
   readonly consecutiveFailures: number
+  /** The breaker refuses nobody. */
+  readonly observed: boolean
   /** The call that caused it, where there is one. */
   readonly call: CallOfPermit | undefined
 }
@@ -66,15 +69,24 @@ export class Chronicle {
 
   moved(move: Move): void {
     const { notifier, clock, onTransition, onHold, onChange } = this.#around
-    const { event, from, to, after, call } = move
-    const { hold } = after.context
+    const { event, from, to, after, observed, call } = move
+    const shift = toWall(clock)
+    const hold = shiftHold(after.context.hold, shift)
     this.#write(event ?? { type: 'circuit.saved', at: clock.now() }, from, to, savedCircuit(after), call)
     if (!this.retired && event !== undefined && 'hold' in event && event.hold === true && hold !== null) {
-      const held = { bucket: this.#bucket, model: this.model, state: to, at: event.at, hold }
+      const at = event.at + shift
+      const held = {
+        bucket: this.#bucket,
+        model: this.model,
+        state: to,
+        at,
+        hold,
+        ...(observed && { observed }),
+      }
       notifier.add(() => onHold?.(held))
     }
     if (from !== to && event?.type !== 'resumed') {
-      const change = this.#transition(move)
+      const change = this.#transition(move, shift)
       if (!this.retired) notifier.add(() => onTransition(change))
       const hear = call?.onTransition
       if (hear !== undefined) notifier.add(() => hear(change))
@@ -119,19 +131,20 @@ export class Chronicle {
     notifier.add(() => journal.append(entry))
   }
 
-  #transition({ from, to, after, consecutiveFailures, call }: Move): Transition {
-    const { cause, generation, since: at, openUntil } = after.context
+  #transition({ from, to, after, consecutiveFailures, observed, call }: Move, shift: number): Transition {
+    const { cause, generation, since, openUntil } = after.context
     return {
       bucket: this.#bucket,
       model: this.model ?? call?.model,
       from,
       to,
-      at,
+      at: since + shift,
       cause,
       generation,
       consecutiveFailures,
-      openUntil,
+      openUntil: shifted(openUntil, shift),
       call: call?.id,
+      ...(observed && { observed }),
     }
   }
 }

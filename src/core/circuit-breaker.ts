@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Verdict } from '../classify/verdict.ts'
 import type { BreakerEvent, SavedCircuit } from '../../machines/breaker-events.ts'
-import { callsFlow, circuitState, savedCircuit, shiftSaved } from '../../machines/circuit-state.ts'
+import { callsFlow, circuitState, savedCircuit, shiftHold, shiftSaved } from '../../machines/circuit-state.ts'
 import type { BreakerSnapshot, CircuitState } from '../../machines/circuit-state.ts'
 import { BreakerActor } from './breaker-actor.ts'
 import { refusalOf, statusOf } from './breaker-status.ts'
@@ -22,6 +22,7 @@ import { understood } from './outcome.ts'
 import { Permit, isPermit } from './permit.ts'
 import type { CallOfPermit, Outcome, Refusal } from './permit.ts'
 import { BreakerStats } from './stats.ts'
+import { toWall } from './to-wall.ts'
 
 /** What a breaker begins with. */
 export interface Beginning {
@@ -287,14 +288,14 @@ export class CircuitBreaker {
 
   /** A ticket for what {@link openGate} admitted. */
   ticket(generation: number): Permit {
-    return new Permit(++this.#ids, generation, false, 0)
+    return new Permit(++this.#ids, generation, false, this.#now)
   }
 
   /** A success of what {@link openGate} admitted. */
-  succeeded(generation: number, now?: number): void {
+  succeeded(generation: number, now?: number, latencyMs?: number): void {
     const actor = this.#actor
     if (actor.due !== Infinity || generation !== actor.generation || actor.gone)
-      return this.settle(this.ticket(generation), SUCCESS, now)
+      return this.settle(this.ticket(generation), SUCCESS, now, latencyMs)
     this.#stats.success++
     // the gate lets nobody in where a latency would count
     if (!this.#meter.isUnmoved) this.#count(SUCCESS, 0, now ?? this.#now)
@@ -359,7 +360,8 @@ export class CircuitBreaker {
   }
 
   getStatus(): BreakerStatus {
-    return statusOf(this.#view, this.#counted, this.refusal())
+    const asked = { toWall: toWall(this.#around.clock), observed: this.#options.observe }
+    return statusOf(this.#view, this.#counted, this.refusal(), asked)
   }
 
   /** Counted failures by kind; `{}` where nothing has failed. */
@@ -376,7 +378,7 @@ export class CircuitBreaker {
 
   /** Why the circuit is as it is. */
   explain(): Explanation {
-    const hold = this.#view.context.hold
+    const hold = shiftHold(this.#view.context.hold, toWall(this.#around.clock))
     return explain(this.name, this.getStatus(), this.getFailureBreakdown(), hold)
   }
 
@@ -401,8 +403,7 @@ export class CircuitBreaker {
 
   /** What survives a restart; give it back as the option `snapshot`. */
   snapshot(): SavedCircuit {
-    const { clock } = this.#around
-    return shiftSaved(savedCircuit(this.#view), clock.wall() - clock.now())
+    return shiftSaved(savedCircuit(this.#view), toWall(this.#around.clock))
   }
 
   /** Closed, nothing counted against it, nobody inside as far as it knows: it can be forgotten without loss. */
@@ -451,7 +452,8 @@ export class CircuitBreaker {
     const after = this.#actor.snapshot
     const { consecutiveFailures } = this.#meter
     if (from !== to && event?.type !== 'resumed') this.#stats.moved(from, to, after.context.cause.why)
-    this.#chronicle.moved({ event, from, to, after, consecutiveFailures, call: this.#call })
+    const { observe: observed } = this.#options
+    this.#chronicle.moved({ event, from, to, after, consecutiveFailures, observed, call: this.#call })
   }
 
   #started(saved: SavedCircuit | undefined): void {

@@ -37,7 +37,8 @@ interface Timer {
 
 const origin = real.timeOrigin
 const { nodeTiming, now: monotonic } = real
-const own = { setTimeout, Date }
+// what keeps the process alive is no business of fake timers
+const own = { setTimeout, setInterval, clearInterval, setImmediate, Date }
 // the age of the process is the same clock without the check of `this`, which costs a call as much as the clock itself
 const sameClock = globalThis.performance === real && agrees(nodeTiming)
 
@@ -49,7 +50,7 @@ function elapsed(): number {
 
 /** Some fake timers move `performance`, others only `Date`. */
 function fakeElapsed(): number {
-  const { performance } = globalThis
+  const { performance = real } = globalThis
   const onlyDate = performance === real && real.now === monotonic && Date !== own.Date
   return onlyDate ? Date.now() - origin : performance.now()
 }
@@ -78,7 +79,7 @@ let checking = false
 function letGo(): void {
   checking = false
   if (holders > 0) return
-  clearInterval(anchor)
+  own.clearInterval(anchor)
   anchor = undefined
 }
 
@@ -99,13 +100,13 @@ export const systemClock: Clock = {
   },
   hold() {
     holders++
-    anchor ??= setInterval(() => {}, LONGEST_TIMER)
+    anchor ??= own.setInterval(() => {}, LONGEST_TIMER)
   },
   release() {
     holders--
     if (holders > 0 || checking) return
     checking = true
-    setImmediate(letGo)
+    own.setImmediate(letGo)
   },
 }
 

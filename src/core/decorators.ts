@@ -213,7 +213,7 @@ function trialOf(successes: number | undefined, rules: CircuitBreakerOptions): C
 const twice = (a: string, b: string) =>
   new ConfigError(`${a} and ${b} are both given.`, { path: a, hint: 'They mean the same; give one of them.' })
 
-export interface WithRetryOptions extends RetryOptions, RuntimeOptions {
+export interface WithRetryOptions extends RetryOptions, Omit<RuntimeOptions, 'journal'> {
   /** Attempts after the first; an integer ≥ 0. Default 2. */
   readonly maxRetries?: number
 }
@@ -223,17 +223,8 @@ export function withRetry<Request, Result, Part = unknown>(
   inner: Decoratable<Request, Result, Part>,
   options: WithRetryOptions = {},
 ): Provider<Request, Result, Part> {
-  checkKeys('', options, [
-    'maxRetries',
-    'baseMs',
-    'multiplier',
-    'maxMs',
-    'clock',
-    'random',
-    'logger',
-    'journal',
-  ])
-  const { maxRetries = 2, clock, random, logger, journal: _journal, ...retry } = options
+  checkKeys('', options, ['maxRetries', 'baseMs', 'multiplier', 'maxMs', 'clock', 'random', 'logger'])
+  const { maxRetries = 2, clock, random, logger, ...retry } = options
   const name = nameOf(inner)
   const runtime = { ...(clock && { clock }), ...(random && { random }), ...(logger && { logger }) }
   const gear = createSwitchgear({

@@ -9,7 +9,7 @@ export interface Explanation {
   readonly status: BreakerStatus
   /** Failures by kind since the counters were last empty. */
   readonly breakdown: Readonly<Record<string, number>>
-  /** Who holds it, why, and until when; null = nobody does. */
+  /** Who holds it, why, and until when, in ms of the wall clock as it is now; null = nobody does. */
   readonly hold: BreakerContext['hold']
   readonly sentence: string
 }
@@ -67,6 +67,17 @@ const STATES: Record<BreakerStatus['state'], string> = {
   'half-open': 'half-open (a trial: probes pass, other calls are refused)',
 }
 
+/** What a circuit would be that is only observed, and what that means; undefined = the same as any other. */
+function wouldBe({ state, observed }: Pick<BreakerStatus, 'state' | 'observed'>): string | undefined {
+  if (observed !== true || state === 'closed' || state === 'degraded') return undefined
+  return `would be ${state} (only observed: nothing is refused)`
+}
+
+function standing(status: BreakerStatus): string {
+  const words = STATES[status.state]
+  return wouldBe(status) ?? `is ${status.observed === true ? words.replace(')', ', only observed)') : words}`
+}
+
 /** Puts a status into words. */
 export function explain(
   bucket: string,
@@ -78,15 +89,16 @@ export function explain(
   const held =
     hold === null
       ? ''
-      : `, held by ${hold.by}${words}${hold.until === null ? ' until somebody closes it' : ''}`
+      : `, held by ${hold.by}${words}${hold.until === null ? ' until somebody ends the hold' : ''}`
   const since = new Date(status.since).toISOString()
   // who holds it says why already
   const why = hold === null ? `: ${causeInWords(status.cause)}` : ''
-  const { retryAfterMs } = status
-  const next =
-    retryAfterMs === 0 || retryAfterMs === null ? '' : ` Worth another try ${inWords(retryAfterMs)}.`
+  const { retryAfterMs, observed } = status
+  // nobody has to wait for what refuses nobody
+  const waits = observed !== true && retryAfterMs !== null && retryAfterMs > 0
+  const next = !waits ? '' : ` Worth another try ${inWords(retryAfterMs)}.`
   const kinds = Object.entries(breakdown).map(([kind, n]) => `${kind} ${n}`)
   const failures = kinds.length === 0 ? '' : ` Failures counted: ${kinds.join(', ')}.`
-  const sentence = `Circuit '${bucket}' is ${STATES[status.state]}${held} since ${since}${why}.${failures}${next}`
+  const sentence = `Circuit '${bucket}' ${standing(status)}${held} since ${since}${why}.${failures}${next}`
   return { bucket, status, breakdown, hold, sentence }
 }

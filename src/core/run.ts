@@ -34,6 +34,7 @@ export class Run<Request, Result, Part, Out> {
   readonly request: Request
   readonly options: CallOptions
   readonly startedAt: number
+  readonly report: CallOptions['report']
   /** Upstream requests so far. */
   attempts = 0
   /** Where the call is, or was last. */
@@ -61,6 +62,7 @@ export class Run<Request, Result, Part, Out> {
     this.request = request
     this.options = options
     this.#begin = begin
+    this.report = options.report
     this.startedAt = gear.clock.now()
   }
 
@@ -166,6 +168,8 @@ export class Run<Request, Result, Part, Out> {
     const target = gear.targets[0]!
     const model = target.modelFor(this.options.model)
     const breaker = target.breakerFor(model)
+    // to make a breaker may end another one, whose policy and journal are somebody else's code
+    if (this.ended) return true
     const gate = breaker === undefined ? 0 : breaker.openGate
     if (gate === 0) return false
     this.target = target
@@ -293,8 +297,9 @@ export class Run<Request, Result, Part, Out> {
       story.attemptEnded({ outcome: 'success', failure: undefined, answer })
       story.visitEnded(SUCCESS, now)
     }
-    if (this.#gate > 0) this.#breaker!.succeeded(this.#gate, now)
-    else this.#settle(SUCCESS, now, latencyMs ?? now - startedAt)
+    const took = latencyMs ?? now - startedAt
+    if (this.#gate > 0) this.#breaker!.succeeded(this.#gate, now, took)
+    else this.#settle(SUCCESS, now, took)
     story?.driver?.tell({ type: story.committed ? 'stream.completed' : 'attempt.succeeded', at: now })
     if (story !== undefined || this.options.signal !== undefined || this.#deadline !== undefined)
       this.finish('answered', now)
@@ -436,11 +441,11 @@ export class Run<Request, Result, Part, Out> {
 
   /** The usual case of {@link finish}: nothing could still fire, and nobody looks on. */
   #answered(now: number): void {
-    const { gear, options } = this
+    const { gear, report } = this
     this.#attempt = undefined
     gear.calls.answered++
     gear.ended()
-    if (options.report !== undefined) gear.notifier.tell('report', options.report, this.#report(true, now))
+    if (report !== undefined) gear.notifier.tell('report', report, this.#report(true, now))
   }
 
   /** Lets go of everything that could still fire, and reports. */
@@ -452,7 +457,7 @@ export class Run<Request, Result, Part, Out> {
     story?.driver?.end()
     this.gear.calls[end]++
     this.gear.ended()
-    const report = this.options.report
+    const { report } = this
     const watched = story?.watch !== undefined
     if (report === undefined && !watched) return
     const told = this.#report(end === 'answered', now)

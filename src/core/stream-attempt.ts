@@ -1,3 +1,4 @@
+import { KnownParts, failureOfKnownEnd } from '../classify/known-parts.ts'
 import type { Verdict } from '../classify/verdict.ts'
 import { Attempt } from './attempt.ts'
 import { reasonOf, unlisten } from './caller-signal.ts'
@@ -37,6 +38,8 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
   #committed = false
   #completed = false
   #firstContentMs: number | undefined
+  /** Made at the first part that is an object, where nobody else says what a part is. */
+  #known: KnownParts | undefined
   #read: PendingRead<Part> | undefined
   /** What the reader is told once it has all that came before. */
   #broken: (() => unknown) | undefined
@@ -102,8 +105,16 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
 
   #kindOf(part: Part): PartKind {
     const { classifyPart } = this.on.options
-    if (classifyPart === undefined) return 'content'
+    if (classifyPart === undefined) return this.#kindByShape(part) ?? 'content'
     return this.run.gear.notifier.ask('classifyPart', () => classifyPart(part)) ?? 'content'
+  }
+
+  #kindByShape(part: Part): PartKind | undefined {
+    if (this.#known === undefined) {
+      if (typeof part !== 'object' || this.on.options.surface === 'tool') return undefined
+      this.#known = new KnownParts()
+    }
+    return this.#known.kindOf(part)
   }
 
   #take(part: Part): void {
@@ -112,17 +123,22 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     this.queue?.remove(this)
     this.#received++
     const kind = this.#kindOf(part)
-    if (kind === 'error')
-      return this.#committed
-        ? this.#interrupt(part, this.verdictOf(part))
-        : this.fail(new StreamInterruptedError(0, { ...this.#names, cause: part }))
-    if (kind === 'terminal') return this.#complete(part)
+    if (kind === 'error') return this.#failedPart(part)
+    if (kind === 'terminal') return this.#end(part)
     if (kind === 'content') this.#hasContent()
     if (this.#committed)
       return this.#deliver(part, kind !== 'keepalive' && this.#firstContentMs !== undefined)
     if (kind !== 'keepalive') this.#hold(part)
     if (kind === 'content' || this.#held.length >= MOST_PARTS || this.#heldBytes >= MOST_BYTES) this.#commit()
     else this.#pull()
+  }
+
+  #failedPart(part: Part): void {
+    if (this.#committed) return this.#interrupt(part, this.verdictOf(part))
+    const error = new StreamInterruptedError(0, { ...this.#names, cause: part })
+    // a part of a known shape says more of itself than the error around it
+    if (this.#known === undefined) this.fail(error)
+    else this.failWith(error, this.verdictOf(part))
   }
 
   #hold(part: Part): void {
@@ -142,6 +158,20 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     this.#committed = true
     this.#patience.end(this.#firstContentMs !== undefined)
     this.run.streamCommitted(this)
+  }
+
+  /** The terminal part. One of a known shape may be the whole answer. */
+  #end(part: Part): void {
+    if (this.#known === undefined || this.#firstContentMs !== undefined) return this.#complete(part)
+    const failure = failureOfKnownEnd(part)
+    if (failure !== undefined) return this.failAs(failure, 'ERR_EMPTY_RESPONSE')
+    this.#hasContent()
+    if (this.#committed) return this.#complete(part)
+    this.#hold(part)
+    this.#commit()
+    if (this.ended) return
+    this.#complete(undefined)
+    this.#followCaller()
   }
 
   #complete(part: Part | undefined): void {
@@ -180,7 +210,7 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     this.#iterator = OVER
     if (this.#completed) return this.#finish()
     if (this.ended) return
-    const marked = this.on.options.classifyPart !== undefined
+    const marked = this.on.options.classifyPart !== undefined || this.#known?.seen === true
     if (this.#received === 0) this.failAs('empty_response', 'ERR_EMPTY_RESPONSE')
     else if (marked) this.failAs('truncated_stream', 'ERR_TRUNCATED_STREAM')
     else this.#complete(undefined)

@@ -1,4 +1,4 @@
-import type { ClassifyContext, Verdict } from '../classify/verdict.ts'
+import type { ClassifyContext, OwnVerdict } from '../classify/verdict.ts'
 import type { CircuitBreakerOptions } from './breaker-options.ts'
 
 /** What a target is told of an attempt. The signal is made when it is first read. */
@@ -40,9 +40,19 @@ export interface TargetOptions<Request = unknown, Result = unknown, Part = unkno
     request: Request,
     context: AttemptContext,
   ) => AsyncIterable<Part> | PromiseLike<AsyncIterable<Part>>
-  /** Default: every part is content and a normal end is terminal. */
+  /**
+   * Says what a part is. Default: parts of chat completions, of the responses API, of the messages API, of the AI SDK, of
+   * Gemini and Bedrock are known by their shape, errors inside the stream included, and a stream of theirs that ends
+   * without its terminal part is truncated; tool calls, thoughts and refusals are content. Every other part, and every
+   * part with `surface: 'tool'`, is content, and a normal end is terminal.
+   */
   readonly classifyPart?: (part: Part) => PartKind
-  /** True = the answer is no answer. Default: undefined, null and the empty string. */
+  /**
+   * True = the answer is no answer. Default: undefined, null, the empty string, and a chat completion, a response or a
+   * message without content: no text, no call, no refusal, nothing but thoughts, and not cut by the caller's own token
+   * limit. The default, but not with `surface: 'tool'`, also takes a body `{ error: { message, … } }` for the error that
+   * it is. Any other object is an answer.
+   */
   readonly isEmpty?: (result: Result) => boolean
   /** `true` for the defaults; left out or false: no breaker. */
   readonly circuitBreaker?: boolean | CircuitBreakerOptions
@@ -58,7 +68,7 @@ export interface TargetOptions<Request = unknown, Result = unknown, Part = unkno
   /** Between two parts of a stream after the first content, while a read is pending. > 0. Default 30 000. */
   readonly idleTimeoutMs?: number
   /** Answers for the classifier; undefined = the table decides. */
-  readonly classify?: (error: unknown, context: ClassifyContext) => Verdict | undefined
+  readonly classify?: (error: unknown, context: ClassifyContext) => OwnVerdict | undefined
   /** Statuses that are not retried, whatever the table says. */
   readonly nonRetryableStatus?: readonly number[]
   /** `tool` = a business error of the target is an answer. Default `model`. */

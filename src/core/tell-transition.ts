@@ -9,13 +9,22 @@ export function tellTransition(
   notifier: Notifier,
 ): (transition: Transition) => void {
   return (transition) => {
-    const { bucket, from, to, cause, at, generation, model, consecutiveFailures } = transition
+    const { bucket, from, to, cause, at, generation, model, consecutiveFailures, observed } = transition
     const why = causeInWords(cause)
     const level = to === 'open' || to === 'degraded' ? 'warn' : 'info'
     notifier.guard('the logger', () =>
       notifier.logger[level](
-        { bucket, from, to, why: cause.why, at, generation, ...(model !== undefined && { model }) },
-        `circuit '${bucket}': ${from} → ${to}: ${why}`,
+        {
+          bucket,
+          from,
+          to,
+          why: cause.why,
+          at,
+          generation,
+          ...(model !== undefined && { model }),
+          ...(observed && { observed }),
+        },
+        `circuit '${bucket}': ${from} → ${to}${observed ? ' (observed)' : ''}: ${why}`,
       ),
     )
     if (onStateChange === undefined) return

@@ -59,7 +59,7 @@ export async function playOutage(options: OutageOptions = {}): Promise<OutageRep
       { name: 'backup', baseUrl: backup.baseURL, ...rules },
     ],
   })
-  const startedAt = systemClock.now()
+  const startedAt = systemClock.wall()
   const transitions: Transition[] = []
   gateway.gear.on('transition', (transition) => {
     transitions.push(transition)
@@ -76,12 +76,12 @@ export async function playOutage(options: OutageOptions = {}): Promise<OutageRep
   await delay(QUIET_MS)
   onProgress('the primary fails: every request gets a 503')
   await client.switchOutage(primary.url, true)
-  const failedAt = systemClock.now()
+  const failedAt = systemClock.wall()
   await turned('open')
   onProgress('the backup answers, the primary is left alone')
   await delay(cooldownMs / 2)
   await client.switchOutage(primary.url, false)
-  const healedAt = systemClock.now()
+  const healedAt = systemClock.wall()
   onProgress('the primary is well again; the next probe will find out')
   await turned('closed')
   onProgress('the primary answers again')
@@ -102,7 +102,7 @@ export async function playOutage(options: OutageOptions = {}): Promise<OutageRep
     recoverMs: since('closed', healedAt),
     transitions,
     startedAt,
-    durationMs: systemClock.now() - startedAt,
+    durationMs: systemClock.wall() - startedAt,
   }
 }
 

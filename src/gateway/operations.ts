@@ -69,7 +69,6 @@ export class Operations {
       reply.type('application/json; charset=utf-8').send(`${JSON.stringify(status(), null, 2)}\n`),
     )
     const metrics = prometheusMetrics(gear, {
-      clock,
       process: true,
       groups: () => groupsOf(config()),
       journal: () => journal.health,

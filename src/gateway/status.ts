@@ -10,6 +10,8 @@ export interface CircuitLine {
   /** The targets behind it. */
   readonly targets: readonly string[]
   readonly state: string
+  /** It only watches, and refuses nobody whatever its state is; absent where it enforces. */
+  readonly observed?: true
   readonly held: boolean
   /** When the state was entered, as an ISO date. */
   readonly since: string
@@ -65,6 +67,7 @@ export function statusReport({ gear, config, replica, draining, healthOf }: Seen
       circuit,
       targets,
       state: told.status.state,
+      ...(told.status.observed && { observed: true as const }),
       held: told.status.held,
       since: new Date(told.status.since).toISOString(),
       retryAfterMs: told.status.retryAfterMs,

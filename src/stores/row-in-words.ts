@@ -49,7 +49,7 @@ function inSentence(
   const { hold, openUntil } = saved
   // a hold is news only to those who have not read of it
   if (hold !== null && (byHand || event.type === 'resumed')) {
-    const end = hold.until === null ? 'somebody closes it' : new Date(hold.until).toISOString()
+    const end = hold.until === null ? 'somebody ends it' : new Date(hold.until).toISOString()
     return `${why}, held until ${end}`
   }
   const { refused = 0 } = event as { refused?: number }

@@ -24,7 +24,7 @@ export interface Alert {
   readonly at: number
   /** One sentence for people. */
   readonly summary: string
-  readonly facts: Readonly<Record<string, string | number | null | undefined>>
+  readonly facts: Readonly<Record<string, string | number | boolean | null | undefined>>
 }
 
 /** A CloudEvent 1.0 in structured mode. */

@@ -49,11 +49,7 @@ export class AlertWatch {
 
   #alert(about: AlertReason, subject: string, at: number, summary: string, facts: Alert['facts']): void {
     if (!this.#rules.on.has(about)) return
-    this.#tell({ about, subject, at: this.#wall(at), summary, facts })
-  }
-
-  #wall(at: number): number {
-    return at + this.#clock.wall() - this.#clock.now()
+    this.#tell({ about, subject, at, summary, facts })
   }
 
   #moved(transition: Transition): void {
@@ -65,10 +61,11 @@ export class AlertWatch {
 
   #opened(transition: Transition): void {
     const { bucket, model, from, at, cause, consecutiveFailures, openUntil, generation, call } = transition
+    const { observed } = transition
     const held = openUntil === null
     // a hold is told as a hold to whoever wants to hear of holds
     if (!held || !this.#rules.on.has('hold')) {
-      const until = openUntil === null ? null : new Date(this.#wall(openUntil)).toISOString()
+      const until = openUntil === null ? null : new Date(openUntil).toISOString()
       const facts = {
         circuit: bucket,
         model,
@@ -79,21 +76,24 @@ export class AlertWatch {
         reason: cause.reason,
       }
       const more = { consecutiveFailures, openUntil: until, generation, call }
-      const summary = `Circuit '${bucket}' is open, calls are refused: ${causeInWords(cause)}.`
-      this.#alert('open', bucket, at, summary, { ...facts, ...more })
+      const is = observed ? 'would be open (only observed: nothing is refused)' : 'is open, calls are refused'
+      const summary = `Circuit '${bucket}' ${is}: ${causeInWords(cause)}.`
+      this.#alert('open', bucket, at, summary, { ...facts, ...more, ...(observed && { observed }) })
     }
     if (cause.why !== 'operator') this.#flapped(bucket, model, at)
   }
 
   #flapped(bucket: string, model: string | undefined, at: number): void {
     const { opens, withinMs } = this.#rules.flapping
+    // how far apart they are, the wall clock cannot tell: it may have been set meanwhile
+    const now = this.#clock.now()
     for (const [name, times] of this.#opens) {
-      const recent = times.filter((time) => at - time < withinMs)
+      const recent = times.filter((time) => now - time < withinMs)
       // circuits come and go: what is over must not be kept
       if (recent.length === 0) this.#opens.delete(name)
       else this.#opens.set(name, recent)
     }
-    const recent = [...(this.#opens.get(bucket) ?? []), at]
+    const recent = [...(this.#opens.get(bucket) ?? []), now]
     if (recent.length < opens) return void this.#opens.set(bucket, recent)
     // as many again before it is told again
     this.#opens.delete(bucket)
@@ -101,14 +101,16 @@ export class AlertWatch {
     this.#alert('flapping', bucket, at, summary, { circuit: bucket, model, opens, withinMs })
   }
 
-  #held({ bucket, model, state, at, hold }: HeldCircuit): void {
+  #held({ bucket, model, state, at, hold, observed }: HeldCircuit): void {
     const { by, reason } = hold
-    const until = hold.until === null ? null : new Date(this.#wall(hold.until)).toISOString()
+    const until = hold.until === null ? null : new Date(hold.until).toISOString()
     const words = reason === '' ? '' : ` ("${reason}")`
-    const flow = state === 'open' ? 'open, calls are refused' : 'closed, calls flow whatever happens'
+    const open = observed ? 'open, though only observed: nothing is refused' : 'open, calls are refused'
+    const flow = state === 'open' ? open : 'closed, calls flow whatever happens'
     const end = until === null ? 'until somebody ends it' : `until ${until}`
     const summary = `Circuit '${bucket}' is held ${flow}, by ${by}${words}, ${end}.`
-    this.#alert('hold', bucket, at, summary, { circuit: bucket, model, state, by, reason, until })
+    const facts = { circuit: bucket, model, state, by, reason, until, ...(observed && { observed }) }
+    this.#alert('hold', bucket, at, summary, facts)
   }
 
   #failed({ target, model, failure, call }: FailedAttempt): void {
@@ -119,17 +121,23 @@ export class AlertWatch {
     const last = this.#told.get(key)
     if (last !== undefined && now - last < ONCE_MS) return
     this.#told.set(key, now)
-    this.#alert(about, target, now, `Target '${target}' ${WORDS[about]}.`, { target, model, failure, call })
+    this.#alert(about, target, this.#clock.wall(), `Target '${target}' ${WORDS[about]}.`, {
+      target,
+      model,
+      failure,
+      call,
+    })
   }
 
   #find(bucket: string) {
     return this.#gear.stats().breakers.find((breaker) => breaker.bucket === bucket)
   }
 
+  /** `since` is of the wall clock. */
   #watchTrial(bucket: string, since: number): void {
     if (!this.#rules.on.has('stuck-half-open')) return
     this.#forget(bucket)
-    const wait = Math.max(0, since + this.#rules.stuckHalfOpenMs - this.#clock.now())
+    const wait = Math.max(0, since + this.#rules.stuckHalfOpenMs - this.#clock.wall())
     const refused = this.#find(bucket)?.stats.refused['half-open'] ?? 0
     const timer = this.#clock.setTimeout(() => this.#stillOnTrial(bucket, refused), wait)
     this.#trials.set(bucket, timer)
@@ -142,13 +150,13 @@ export class AlertWatch {
     const { status, stats, model } = breaker
     const { inFlight, succeeded, failed } = status.probes
     const refused = stats.refused['half-open'] - refusedBefore
-    const now = this.#clock.now()
+    const now = this.#clock.wall()
     // a trial that nobody needs is not stuck
     if (inFlight + succeeded + failed + refused === 0) return this.#watchTrial(bucket, now)
     const minutes = Math.round((now - status.since) / 60_000)
     const summary = `Circuit '${bucket}' has been half-open for ${minutes} min: ${succeeded} probes succeeded, ${failed} failed, ${inFlight} are under way, ${refused} calls were refused.`
     const probes = { probesInFlight: inFlight, probesSucceeded: succeeded, probesFailed: failed, refused }
-    const since = new Date(this.#wall(status.since)).toISOString()
+    const since = new Date(status.since).toISOString()
     this.#alert('stuck-half-open', bucket, now, summary, { circuit: bucket, model, since, ...probes })
   }
 

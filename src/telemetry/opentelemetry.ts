@@ -1,5 +1,6 @@
 import type { Meter, MeterProvider, Observable, TracerProvider } from '@opentelemetry/api'
 import { systemClock } from '../core/clock.ts'
+import type { Clock } from '../core/clock.ts'
 import { ConfigError } from '../core/errors.ts'
 import { DURATION_BOUNDS_MS } from '../core/stats.ts'
 import { CallSpans } from './call-spans.ts'
@@ -12,6 +13,8 @@ import { readSamples } from './samples.ts'
 import type { MetricSource, TelemetryGear } from './source.ts'
 
 export interface OpenTelemetryOptions extends Omit<MetricSource, 'gear'> {
+  /** What durations are measured by. Default: the real clock; give the switchgear's own where it has another. */
+  readonly clock?: Clock
   /** Spans of calls and attempts. Default true. */
   readonly spans?: boolean
   /** What the targets are in the words of the GenAI conventions, by name. */

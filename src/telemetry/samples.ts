@@ -1,6 +1,5 @@
 import { largestShare } from '../../machines/tripping.ts'
 import { failureTable } from '../classify/failure-table.ts'
-import { systemClock } from '../core/clock.ts'
 import type { DurationHistogram, GearStats, TransitionCount } from '../core/stats.ts'
 import { METRICS } from './names.ts'
 import type { MetricKey } from './names.ts'
@@ -46,7 +45,7 @@ const version = packageVersion()
  * shown: those of a forgotten circuit vanish, and should it come back, its counters begin at 0 as after a restart.
  */
 export function readSamples(source: MetricSource): Samples {
-  const { gear, clock = systemClock, labels: common = NONE, groups, journal, alerts } = source
+  const { gear, labels: common = NONE, groups, journal, alerts } = source
   const samples = Object.fromEntries(Object.keys(METRICS).map((key) => [key, []])) as unknown as Record<
     MetricKey,
     Sample[]
@@ -54,12 +53,11 @@ export function readSamples(source: MetricSource): Samples {
   const put: Put = (key, of, labels, value) => samples[key].push({ of, labels, value })
   const { breakers, targets, calls, running } = gear.stats()
   const models = new Map(targets.map(({ name, model }) => [name, model]))
-  const shift = clock.wall() - clock.now()
   const labelled = breakers.map((breaker) => ({
     breaker,
     labels: { ...common, ...circuitLabels(breaker, models) },
   }))
-  for (const { breaker, labels } of labelled) putBreaker(put, breaker, labels, shift)
+  for (const { breaker, labels } of labelled) putBreaker(put, breaker, labels)
   for (const target of targets) putTarget(put, target, { ...common, target: target.name }, common)
   for (const [result, n] of Object.entries(calls))
     put('requests', common, { result: result === 'outOfTime' ? 'deadline' : result }, n)
@@ -100,11 +98,11 @@ function circuitLabels(
   return { target: isolated ? bucket.slice(0, -model.length - 1) : bucket, model: model ?? shared ?? '' }
 }
 
-function putBreaker(put: Put, { stats, status, policy }: Breaker, circuit: Labels, shift: number): void {
+function putBreaker(put: Put, { stats, status, policy }: Breaker, circuit: Labels): void {
   for (const state of STATES) put('breakerState', circuit, { state }, status.state === state ? 1 : 0)
   put('breakerHeld', circuit, NONE, status.held ? 1 : 0)
-  put('breakerSince', circuit, NONE, (status.since + shift) / 1000)
-  if (status.openUntil !== null) put('openUntil', circuit, NONE, (status.openUntil + shift) / 1000)
+  put('breakerSince', circuit, NONE, status.since / 1000)
+  if (status.openUntil !== null) put('openUntil', circuit, NONE, status.openUntil / 1000)
   put('probesInFlight', circuit, NONE, status.probes.inFlight)
   const { rules } = status.reading
   put('thresholdRatio', circuit, NONE, largestShare(policy.rules, rules))

@@ -1,4 +1,3 @@
-import type { Clock } from '../core/clock.ts'
 import type { Switchgear } from '../core/switchgear.ts'
 
 /** What telemetry needs of a switchgear, whatever it sends. */
@@ -25,8 +24,6 @@ export type Labels = Readonly<Record<string, string>>
 /** Where metrics come from. */
 export interface MetricSource {
   readonly gear: TelemetryGear
-  /** Default: the real clock; give the switchgear's own where it has another. */
-  readonly clock?: Clock
   /** On every value, to tell several switchgears apart, such as `{ app: 'chat' }`. Default: none. */
   readonly labels?: Labels
   /** Names of targets by the group they belong to, fallbacks included. Default: one group `*` with all of them. */

@@ -170,7 +170,7 @@ it('serve --config serves what the file says, and names its faults', async () =>
   const failed = await main('serve', '--config', bad)
   expect(failed).toMatchObject({
     code: 1,
-    err: 'error: bad.yaml:3 targets[0].timeoutMs: is 0; it must be a number greater than 0, or Infinity.\nbad.yaml:4 targets[0].key: unknown key. Known: name, provider, baseUrl, apiKey, api, auth, headers, query, model, weight, set, drop, healthCheck, bucket, circuitBreaker, maxRetries, retry, timeoutMs, firstContentTimeoutMs, idleTimeoutMs.\n',
+    err: `error: ${bad}:3 targets[0].timeoutMs: is 0; it must be a number greater than 0, or Infinity.\n${bad}:4 targets[0].key: unknown key. Known: name, provider, baseUrl, apiKey, api, auth, headers, query, model, weight, set, drop, healthCheck, bucket, circuitBreaker, maxRetries, retry, timeoutMs, firstContentTimeoutMs, idleTimeoutMs.\n`,
   })
   const url = /http:\S+(?=\/v1)/.exec(await server.says(/listens on/))?.[0]
   const status = (await (await fetch(`${url}/status`)).json()) as { targets: unknown }

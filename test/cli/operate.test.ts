@@ -104,6 +104,58 @@ describe('switchgear status', () => {
   })
 })
 
+/** `watch` only observes: it would be open after two failures, and refuses nobody. */
+async function startWatching() {
+  const watched = fakeTarget('watch', {
+    circuitBreaker: { mode: 'observe', threshold: 2, cooldownMs: 30_000 },
+  })
+  const admin = await startAdmin([watched.target])
+  watched.state.down = true
+  for (let i = 0; i < 3; i++) await admin.call()
+  admin.clock.advance(1000)
+  return admin
+}
+
+describe('a circuit that is only observed', () => {
+  it('is told apart in the table, in its counts as in its line', async () => {
+    await using admin = await startWatching()
+    const { out } = await run(admin.url, 'status')
+    const [, counts, , , line, why] = out.split('\n')
+    expect(counts).toBe('1 circuit: 1 would be open (only observed)')
+    expect(line).toMatch(
+      /^watch {4}open \(observed\) {2}1 s {2}trial in 29 s {2}server_error 2 {8}0 {9}0 {7}3 {2}/,
+    )
+    expect(why).toBe('  └ 2 failures in a row, the last of kind server_error')
+    expect(
+      circuitTable(await json(await admin.get('/admin/circuits')), {
+        url: '',
+        paint: coloured,
+        all: false,
+      }),
+    ).toContain('\u001b[33mopen (observed)')
+  })
+
+  it('is told as what would be, with nothing to do about it', async () => {
+    await using admin = await startWatching()
+    const { out } = await run(admin.url, 'explain', 'watch')
+    const lines = out.split('\n')
+    expect(lines[0]).toBe('watch would be open (only observed: nothing is refused)')
+    expect(lines).toContain('  ends      trial in 29 s; calls flow meanwhile')
+    expect(out).toContain('  rules     Only observed: refuses nobody. Opens on')
+    expect(out).not.toContain('calls are refused')
+    expect(out).not.toContain('switchgear close')
+  })
+
+  it('is told so where it was opened or held by hand', async () => {
+    await using admin = await startWatching()
+    expect((await run(admin.url, 'close', 'watch', '--reason', 'x')).out).toMatch(/^watch is closed: /)
+    expect((await run(admin.url, 'hold', 'watch', '--open', '--reason', 'x')).out).toMatch(
+      /^watch would be open, held \(until ended by hand; only observed: nothing is refused\): held by alice/,
+    )
+    expect((await run(admin.url, 'status')).out).toMatch(/^watch +open, held \(observed\) /m)
+  })
+})
+
 describe('the table', () => {
   const report = async (count: number): Promise<CircuitsReport> => {
     await using admin = await startAdmin(

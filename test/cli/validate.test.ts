@@ -108,8 +108,8 @@ models: { m: [a, b] }
   it('lists every fault with exit code 1', async () => {
     writeFileSync(file, 'server: { prot: 1 }\ntargets:\n  - { baseUrl: http://a, maxRetries: -1 }\n')
     expect(await validate(file)).toEqual({
-      out: `gateway.yaml:1 server.prot: unknown key. Did you mean 'port'?
-gateway.yaml:3 targets[0].maxRetries: is -1; it must be an integer of at least 0.
+      out: `${file}:1 server.prot: unknown key. Did you mean 'port'?
+${file}:3 targets[0].maxRetries: is -1; it must be an integer of at least 0.
 2 faults
 `,
       exitCode: 1,
@@ -122,7 +122,7 @@ gateway.yaml:3 targets[0].maxRetries: is -1; it must be an integer of at least 0
       'server:\n  port: 4000\ntargets\n  - name: a\n    baseUrl: http://a\n    apiKey: sk-0123456789\n  - name: b\n    baseUrl: http://b\nmodels: { m: [a] }\n',
     )
     expect(await validate(file)).toEqual({
-      out: `gateway.yaml:3:1: a colon is missing behind 'targets', write targets: and then its value
+      out: `${file}:3:1: a colon is missing behind 'targets', write targets: and then its value
   3 | targets
     | ^
 1 fault

@@ -4,7 +4,7 @@ import { withCircuitBreaker, withFallback, withRetry } from '../../src/core/deco
 import { createSwitchgear } from '../../src/core/switchgear.ts'
 
 /** What somebody without types may give. */
-const odd = <T>(value: unknown) => value as T
+const odd = (value: unknown) => value as never
 
 const invoke = async () => 'ok'
 const target = (more: object) => () => createSwitchgear({ targets: [{ invoke, ...more }] })

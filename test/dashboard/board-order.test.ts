@@ -22,6 +22,17 @@ describe('the order of the board', () => {
     expect(names({})).toEqual(['down', 'trying', 'kept open', 'near', 'kept closed', 'failing', 'flowing'])
   })
 
+  it('shows what only would refuse after all that does, or tries', () => {
+    const watched = circuit('watched', { state: 'open', observed: true })
+    expect(names({}, [...board, watched]).slice(0, 5)).toEqual([
+      'down',
+      'trying',
+      'kept open',
+      'near',
+      'watched',
+    ])
+  })
+
   it('never moves a module because a counter moved', () => {
     const busier = board.map((view) => ({ ...view, refused: view.refused * 7, late: 3, p95Ms: 1 }))
     expect(names({}, busier)).toEqual(names({}))

@@ -7,6 +7,7 @@ import {
   percent,
   short,
   summary,
+  meaning,
   timeLeft,
 } from '../../visualizations/dashboard/in-words.ts'
 import { circuit } from './fake-admin.ts'
@@ -67,5 +68,26 @@ describe('numbers and times in words', () => {
     expect(summary([a, b, open])).toBe('1 of 3 circuits is open: calls refused.')
     expect(summary([a, open, trying])).toBe('1 of 3 circuits is open: calls refused; 1 on trial.')
     expect(summary([a, trying])).toBe('1 of 2 circuits is on trial; none is open.')
+  })
+
+  it('tells apart what is only observed', () => {
+    const a = circuit('a')
+    const open = circuit('b', { state: 'open' })
+    const watched = circuit('c', { state: 'open', observed: true })
+    const tried = circuit('d', { state: 'half-open', observed: true })
+    expect(summary([watched])).toBe('No circuit refuses a call; 1 would, were it not only observed.')
+    expect(summary([a, watched, tried])).toBe(
+      'No circuit refuses a call; 2 would, were they not only observed.',
+    )
+    expect(summary([a, open, watched])).toBe(
+      '1 of 3 circuits is open: calls refused; 1 more would be, were it not only observed.',
+    )
+    expect([a, open, watched, tried].map(meaning)).toEqual([
+      'calls flow',
+      'calls refused',
+      'only observed: nothing is refused',
+      'only observed: nothing is refused',
+    ])
+    expect(meaning({ ...a, observed: true })).toBe('calls flow, only observed')
   })
 })

@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser)('the live statecharts, from the dashboard', () => {
     await person.open('primary')
     const live = await watchLive(person, 'Watch it live')
     await live.getByRole('heading', { level: 1, name: 'primary breaker, closed.healthy' }).waitFor()
-    expect(await lit(live)).toEqual(['state:breaker.closed', 'state:breaker.closed.healthy'])
+    await expect.poll(() => lit(live)).toEqual(['state:breaker.closed', 'state:breaker.closed.healthy'])
     primary.setOutage(true)
     for (let i = 0; i < 2; i++) await (await ask(gateway)).text()
     await live.getByRole('heading', { level: 1, name: 'primary breaker, open.cooling' }).waitFor()

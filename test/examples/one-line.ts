@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import { breakerFetch } from 'switchgear/fetch'
 
-const openai = new OpenAI({ maxRetries: 0, fetch: breakerFetch({ whenOpen: 'respond', threshold: 5 }) })
+const openai = new OpenAI({ maxRetries: 0, fetch: breakerFetch({ whenOpen: 'respond', timeoutMs: 30_000 }) })
 
 const { choices } = await openai.chat.completions.create({
   model: 'gpt-5',

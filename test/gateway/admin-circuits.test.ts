@@ -4,8 +4,10 @@ import { resolveBreaker } from '../../src/core/breaker-options.ts'
 import { CircuitCharts } from '../../src/gateway/admin/circuit-charts.ts'
 import { adminTokens } from '../../src/gateway/admin/tokens.ts'
 import { percentileMs } from '../../src/gateway/admin/percentile.ts'
+import { createSwitchgear } from '../../src/core/switchgear.ts'
 import { ConfigError } from '../../src/core/errors.ts'
 import { DURATION_BOUNDS_MS, DurationHistogram } from '../../src/core/stats.ts'
+import { SkewedClock } from '../support/skewed-clock.ts'
 import { ALICE, START, fakeTarget, json, startAdmin } from './admin-support.ts'
 import type { Admin } from './admin-support.ts'
 
@@ -77,6 +79,36 @@ describe('GET /admin/circuits', () => {
       calls: { success: 3 },
       fallbacks: 0,
     })
+  })
+
+  it('tells times of the wall clock, shifted once, and says that a circuit is only observed', async () => {
+    const clock = new SkewedClock(START)
+    clock.skew = 3_600_000
+    const at = clock.wall()
+    const openai = fakeTarget('openai', {
+      circuitBreaker: { mode: 'observe', threshold: 1, cooldownMs: 30_000 },
+    })
+    const backup = fakeTarget('backup')
+    const targets = [openai.target, backup.target]
+    const gear = createSwitchgear({ targets, clock })
+    const tokens = adminTokens({ configured: { alice: ALICE }, file: undefined })
+    await using admin = await startAdmin(targets, { clock, present: () => ({ gear, targets, tokens }) })
+    openai.state.down = true
+    await gear.call('hello')
+    gear.closeCircuit({ name: 'backup' }, { hold: true, ttlMs: 60_000, by: 'ada' })
+    const { now, circuits } = await json(await admin.get('/admin/circuits'))
+    expect(now).toBe(at)
+    expect(circuits).toMatchObject([
+      { state: 'open', observed: true, since: at, openUntil: at + 30_000, refused: 0 },
+      { state: 'closed', held: true, since: at, hold: { until: at + 60_000 } },
+    ])
+    expect(circuits[0]?.explain).toContain(
+      `Circuit 'openai' would be open (only observed: nothing is refused) since ${new Date(at).toISOString()}`,
+    )
+    expect(circuits[1]).not.toHaveProperty('observed')
+    const { explanation } = await json(await admin.get('/admin/circuits/backup'))
+    expect(explanation).toMatchObject({ status: { since: at }, hold: { until: at + 60_000 } })
+    await gear.close()
   })
 
   it('shows only what is meant to be shown', async () => {

@@ -112,6 +112,21 @@ describe('the live events', () => {
     viewer.leave()
   })
 
+  it('mark a transition of a circuit that is only observed', async () => {
+    const { target, state } = fakeTarget('openai', { circuitBreaker: { mode: 'observe', threshold: 1 } })
+    await using admin = await startAdmin([target])
+    const viewer = await watch(admin)
+    state.down = true
+    await admin.call()
+    await expect.poll(() => viewer.count('transition')).toBe(1)
+    expect(viewer.told.at(-1)?.data).toMatchObject({
+      to: 'open',
+      observed: true,
+      told: '1 failure in a row, the last of kind server_error',
+    })
+    viewer.leave()
+  })
+
   it('show all circuits once a second while something changes, and every five seconds otherwise', async () => {
     await using admin = await start()
     const viewer = await watch(admin)

@@ -322,6 +322,22 @@ describe('status and livez', () => {
     expect(primary.requests).toHaveLength(1)
   })
 
+  it('tell what a circuit would be that is only observed', async () => {
+    const circuitBreaker = { mode: 'observe', threshold: 1 } as const
+    await using gateway = await startGateway(two({ circuitBreaker }))
+    primary.setOutage(true)
+    await ask(gateway)
+    const { circuits } = (await (await fetch(`${gateway.url}/status`)).json()) as { circuits: unknown[] }
+    expect(circuits[0]).toMatchObject({
+      circuit: 'primary',
+      state: 'open',
+      observed: true,
+      explain: expect.stringContaining(
+        "Circuit 'primary' would be open (only observed: nothing is refused) since",
+      ),
+    })
+  })
+
   it('tell the circuits of every model, and shared ones once', async () => {
     await using gateway = await startGateway([
       { name: 'each', baseUrl: primary.baseURL, circuitBreaker: { isolateByModel: true } },

@@ -52,7 +52,7 @@ describe.each(kinds)('a journal in $name', ({ open }) => {
     expect(second).toMatchObject({
       seq: 2,
       ...by,
-      why: 'by hand, by kim ("the bill"), held until somebody closes it',
+      why: 'by hand, by kim ("the bill"), held until somebody ends it',
     })
     expect(second).not.toHaveProperty('call')
     expect(first?.hash).toMatch(/^[0-9a-f]{64}$/)

@@ -7,6 +7,7 @@ import { prometheusMetrics } from '../../src/telemetry/prometheus.ts'
 import { readSamples } from '../../src/telemetry/samples.ts'
 import type { JournalState } from '../../src/telemetry/source.ts'
 import type { JournalHealth } from '../../src/stores/journal-store.ts'
+import { SkewedClock } from '../support/skewed-clock.ts'
 import { answer, failing, never, rig, status } from '../support/rig.ts'
 import type { Options, Target } from '../support/rig.ts'
 import { countedIn, hasPromtool, promtool, samplesIn, withPromtool } from './support.ts'
@@ -17,18 +18,13 @@ const up: Target = { name: 'b', model: 'gpt-5', invoke: answer('hello'), circuit
 
 function scene(targets: readonly Target[], options: Options = {}) {
   const { clock, gear } = rig(targets, options)
-  const metrics = prometheusMetrics(gear, { clock })
+  const metrics = prometheusMetrics(gear)
   return { clock, gear, metrics, counted: async (name: string) => countedIn(await metrics.text(), name) }
 }
 
 const calls = async (gear: ReturnType<typeof rig>['gear'], n: number, options = {}) => {
   for (let i = 0; i < n; i++) await gear.call('hi', options).catch(() => {})
 }
-
-const timers = (clock: ReturnType<typeof rig>['clock']) => ({
-  setTimeout: (run: () => void, ms: number) => clock.setTimeout(run, ms),
-  clearTimeout: (timer: unknown) => clock.clearTimeout(timer),
-})
 
 describe('the metrics of an outage', () => {
   it('show state, savings, fallback traffic and how the callers fared', async () => {
@@ -60,14 +56,14 @@ describe('the metrics of an outage', () => {
   })
 
   it('say until when a circuit is open, in seconds of the wall clock, and no longer than it is', async () => {
-    const { clock, gear, metrics } = scene([down, up])
+    const clock = new SkewedClock(1_000_000)
+    const { gear, metrics } = scene([down, up], { clock })
     await calls(gear, 2)
     const name = 'switchgear_open_until_timestamp_seconds{target="a",model=""}'
-    expect(samplesIn(await metrics.text()).get(name)).toBe((clock.wall() + 30_000) / 1000)
-    // a wall clock that was put forward meanwhile
-    const skewed = { ...timers(clock), now: () => clock.now(), wall: () => clock.now() + 5_000 }
-    const elsewhere = prometheusMetrics(gear, { clock: skewed })
-    expect(samplesIn(await elsewhere.text()).get(name)).toBe((clock.wall() + 35_000) / 1000)
+    expect(samplesIn(await metrics.text()).get(name)).toBe((1_000_000 + 30_000) / 1000)
+    // the wall clock is put forward meanwhile
+    clock.skew = 5_000
+    expect(samplesIn(await metrics.text()).get(name)).toBe((1_000_000 + 35_000) / 1000)
     clock.advance(30_000)
     expect(samplesIn(await metrics.text()).has(name)).toBe(false)
   })
@@ -248,9 +244,9 @@ describe('a scrape', () => {
   })
 
   it('reads the switchgear once, and nothing at all between scrapes', async () => {
-    const { clock, gear } = rig([up])
+    const { gear } = rig([up])
     const stats = vi.fn(() => gear.stats())
-    const metrics = prometheusMetrics({ stats, on: vi.fn(), observe: vi.fn() }, { clock })
+    const metrics = prometheusMetrics({ stats, on: vi.fn(), observe: vi.fn() })
     await calls(gear, 3)
     expect(stats).not.toHaveBeenCalled()
     await metrics.text()
@@ -282,7 +278,7 @@ describe('a scrape', () => {
 
   it('says which targets can answer which group, by their circuits', async () => {
     const shared = { bucket: 'pool', circuitBreaker: breaker, invoke: answer('yes') }
-    const { clock, gear } = rig([
+    const { gear } = rig([
       up,
       { name: 'x', ...shared },
       { name: 'y', ...shared },
@@ -293,12 +289,12 @@ describe('a scrape', () => {
         ['gpt-5', ['b', 'x', 'y']],
         ['cheap', ['bare']],
       ])
-    expect(countedIn(await prometheusMetrics(gear, { clock, groups }).text(), 'switchgear_group')).toEqual({
+    expect(countedIn(await prometheusMetrics(gear, { groups }).text(), 'switchgear_group')).toEqual({
       'switchgear_group_target{group="gpt-5",target="b"}': 1,
       'switchgear_group_target{group="gpt-5",target="pool"}': 1,
       'switchgear_group_target{group="cheap",target="bare"}': 1,
     })
-    expect(countedIn(await prometheusMetrics(gear, { clock }).text(), 'switchgear_group')).toEqual({
+    expect(countedIn(await prometheusMetrics(gear).text(), 'switchgear_group')).toEqual({
       'switchgear_group_target{group="*",target="b"}': 1,
       'switchgear_group_target{group="*",target="pool"}': 1,
       'switchgear_group_target{group="*",target="bare"}': 1,
@@ -306,10 +302,10 @@ describe('a scrape', () => {
   })
 
   it('shows journal and alerts where there are some', async () => {
-    const { clock, gear } = rig([up])
+    const { gear } = rig([up])
     const journal = (): JournalState => ({ state: 'degraded', waiting: 7, lost: 2 })
     const alerts = () => ({ delivered: 3, dropped: 1, waiting: 4 })
-    const text = await prometheusMetrics(gear, { clock, journal, alerts }).text()
+    const text = await prometheusMetrics(gear, { journal, alerts }).text()
     expect(countedIn(text, 'switchgear_journal')).toEqual({
       switchgear_journal_degraded: 1,
       switchgear_journal_rows_waiting: 7,
@@ -320,7 +316,7 @@ describe('a scrape', () => {
       'switchgear_alerts_total{result="dropped"}': 1,
       switchgear_alerts_waiting: 4,
     })
-    const without = await prometheusMetrics(gear, { clock }).text()
+    const without = await prometheusMetrics(gear).text()
     expect(samplesIn(without).has('switchgear_journal_degraded')).toBe(false)
     expectTypeOf<JournalHealth>().toExtend<JournalState>()
   })
@@ -398,13 +394,12 @@ describe('a registry', () => {
 describe('the table of names', () => {
   it('says which labels a metric has', async () => {
     const observed = { ...breaker, mode: 'observe' } as const
-    const { clock, gear } = rig(
+    const { gear } = rig(
       [{ ...down, circuitBreaker: observed }, down, up].map((target, i) => ({ ...target, name: `t${i}` })),
     )
     await calls(gear, 5)
     const samples = readSamples({
       gear,
-      clock,
       journal: () => ({ state: 'ok' }),
       alerts: () => ({ delivered: 0, dropped: 0, waiting: 0 }),
     })

@@ -94,6 +94,23 @@ describe('an opening', () => {
     expect(two.deliveries[0]?.headers['webhook-signature']).toMatch(/^v1,/)
   })
 
+  it('of a circuit that is only observed says that nothing is refused', async () => {
+    await using receiver = await startReceiver()
+    const watched: Target = { ...down, circuitBreaker: { ...breaker, mode: 'observe' } }
+    const { gear, alerts } = scene([watched], [{ url: receiver.url }])
+    await calls(gear, 2)
+    await vi.waitFor(() => expect(alerts.counts.delivered).toBe(1))
+    expect(receiver.events()).toMatchObject([
+      {
+        data: {
+          summary:
+            "Circuit 'a' would be open (only observed: nothing is refused): 2 failures in a row, the last of kind server_error.",
+          observed: true,
+        },
+      },
+    ])
+  })
+
   it('says nothing that a provider said', async () => {
     await using receiver = await startReceiver()
     const invoke = failing(status(401, { message: 'wrong key sk-very-secret' }))

@@ -1,4 +1,5 @@
 import type { CircuitView } from '../../src/gateway/admin/wire.ts'
+import { wouldRefuse } from './in-words.ts'
 
 export const SHOWN = ['all', 'open', 'half-open', 'degraded', 'closed', 'held'] as const
 export type Shown = (typeof SHOWN)[number]
@@ -25,10 +26,12 @@ export function isShown({ state, held }: CircuitView, shown: Shown): boolean {
 }
 
 // counters stay out of it: modules that change their places every second cannot be read
-function badness({ state, held, failures }: CircuitView): number {
-  if (state === 'open') return held ? 4 : 6
-  if (state === 'half-open') return 5
-  if (state === 'degraded') return 3
+function badness(view: CircuitView): number {
+  const { state, held, failures } = view
+  if (wouldRefuse(view)) return 3
+  if (state === 'open') return held ? 5 : 7
+  if (state === 'half-open') return 6
+  if (state === 'degraded') return 4
   if (held) return 2
   return Object.keys(failures).length > 0 ? 1 : 0
 }

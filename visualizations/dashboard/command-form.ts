@@ -40,15 +40,17 @@ export function orderOf(act: Act, { reason, way, lasts, otherMinutes }: Filled):
   return { verb, command: { reason: why, hold: true, ttlMs: Math.round(minutes * MINUTE_MS) } }
 }
 
+const NOBODY = 'It is only observed: it says open, and no call is refused.'
+
 /** What an act will come to, before it is done. */
-export function consequence(act: Act, way: Filled['way'], { held, state }: CircuitView): string {
+export function consequence(act: Act, way: Filled['way'], { held, state, observed }: CircuitView): string {
   if (act === 'open')
     return state === 'open'
       ? 'The cooldown starts anew from now; it never ends earlier than it would have.'
-      : 'Calls are refused for one cooldown. Then probes decide whether it closes.'
+      : `${observed ? NOBODY : 'Calls are refused for one cooldown.'} Then probes decide whether it closes.`
   if (act === 'close')
     return `${held ? 'The hold ends. ' : ''}Calls flow at once, and all counters start from zero. Failures may open it again.`
   return way === 'open'
-    ? 'Calls are refused whatever happens. No timer but the end of the hold, and no success, ends it; then probes decide.'
+    ? `${observed ? NOBODY : 'Calls are refused whatever happens.'} No timer but the end of the hold, and no success, ends it; then probes decide.`
     : 'Calls flow whatever happens. Failures are counted but never open it while the hold lasts.'
 }

@@ -1,12 +1,21 @@
 import type { CircuitState } from '../../machines/circuit-state.ts'
 import type { CircuitView } from '../../src/gateway/admin/wire.ts'
 
-/** What a state means to a call. */
-export const MEANING: Readonly<Record<CircuitState, string>> = {
+const MEANING: Readonly<Record<CircuitState, string>> = {
   closed: 'calls flow',
   degraded: 'calls flow, near the threshold',
   open: 'calls refused',
   'half-open': 'a trial: probes pass',
+}
+
+/** Open or on trial, and yet it refuses nobody: it is only observed. */
+export const wouldRefuse = ({ state, observed }: CircuitView): boolean =>
+  observed === true && (state === 'open' || state === 'half-open')
+
+/** What the state of a circuit means to a call. */
+export function meaning(view: CircuitView): string {
+  if (wouldRefuse(view)) return 'only observed: nothing is refused'
+  return `${MEANING[view.state]}${view.observed === true ? ', only observed' : ''}`
 }
 
 const SECOND = 1000
@@ -64,10 +73,16 @@ export function moment(at: number, now: number, isRough = false): string {
 
 /** The whole board in one sentence. */
 export function summary(views: readonly CircuitView[]): string {
-  const refusing = views.filter(({ state }) => state === 'open').length
-  const trying = views.filter(({ state }) => state === 'half-open').length
+  const imagined = views.filter(wouldRefuse).length
+  const real = views.filter((view) => !wouldRefuse(view))
+  const refusing = real.filter(({ state }) => state === 'open').length
+  const trying = real.filter(({ state }) => state === 'half-open').length
   const all = views.length
   if (all === 0) return 'No circuit has been used yet.'
+  const were = `were ${imagined === 1 ? 'it' : 'they'} not only observed`
+  if (refusing + trying === 0 && imagined > 0)
+    return `No circuit refuses a call; ${exact(imagined)} would, ${were}.`
+  const watched = imagined === 0 ? '' : `; ${exact(imagined)} more would be, ${were}`
   const near = views.filter(({ state }) => state === 'degraded').length
   if (refusing + trying === 0) {
     const who = all === 1 ? 'The one circuit is' : `All ${exact(all)} circuits are`
@@ -75,7 +90,7 @@ export function summary(views: readonly CircuitView[]): string {
   }
   const are = (n: number) => (n === 1 ? 'is' : 'are')
   if (refusing === 0)
-    return `${exact(trying)} of ${plural(all, 'circuit')} ${are(trying)} on trial; none is open.`
+    return `${exact(trying)} of ${plural(all, 'circuit')} ${are(trying)} on trial; none is open${watched}.`
   const trial = trying === 0 ? '' : `; ${exact(trying)} on trial`
-  return `${exact(refusing)} of ${plural(all, 'circuit')} ${are(refusing)} open: calls refused${trial}.`
+  return `${exact(refusing)} of ${plural(all, 'circuit')} ${are(refusing)} open: calls refused${trial}${watched}.`
 }

@@ -1,4 +1,4 @@
-import type { ClassifyContext, Verdict } from '../../classify/verdict.ts'
+import type { ClassifyContext, OwnVerdict } from '../../classify/verdict.ts'
 import { BREAKER_KEYS, resolveBreaker } from '../../core/breaker-options.ts'
 import type { CircuitBreakerOptions, ResolvedBreaker } from '../../core/breaker-options.ts'
 import { Buckets } from '../../core/buckets.ts'
@@ -39,7 +39,7 @@ export interface BreakerFetchOptions
   /** Between two signs of life after the first content, while a read waits. > 0. Default 30 000. */
   readonly idleTimeoutMs?: number
   /** Answers for the classifier; undefined = the table decides. */
-  readonly classify?: (error: unknown, context: ClassifyContext) => Verdict | undefined
+  readonly classify?: (error: unknown, context: ClassifyContext) => OwnVerdict | undefined
 }
 
 /** Everything that one `breakerFetch` shares between its calls. */

@@ -6,7 +6,7 @@ import type { Explanation } from '../../core/explain.ts'
 import type { JournalRow } from '../../stores/journal-row.ts'
 import type { JournalFilter } from '../../stores/journal-store.ts'
 import { AdminError, badRequest } from './admin-error.ts'
-import { explanationView, seeCircuits } from './circuit-view.ts'
+import { seeCircuits } from './circuit-view.ts'
 import type { SeenCircuit } from './circuit-view.ts'
 import { readOrder } from './command.ts'
 import type { AdminContext, Reloaded } from './context.ts'
@@ -58,7 +58,7 @@ export class AdminDesk {
     return {
       ...view,
       ...this.#place,
-      explanation: explanationView(told, this.#shift),
+      explanation: told,
       ...(cause !== undefined && { opened: whyOpened(cause, policy) }),
       journal: rows.map(rowView),
     }
@@ -145,19 +145,13 @@ export class AdminDesk {
 
   #see(): SeenCircuit[] {
     const { gear, targets } = this.#context.present()
-    return seeCircuits(gear, targets, this.#shift)
+    return seeCircuits(gear, targets)
   }
 
   /** Which replica answers, and when. */
   get #place(): { readonly replica: string; readonly now: number } {
     const { replica, clock } = this.#context
     return { replica, now: clock.wall() }
-  }
-
-  /** From the clock of the breakers to that of the wall. */
-  get #shift(): number {
-    const { clock } = this.#context
-    return clock.wall() - clock.now()
   }
 
   #report(seen: readonly SeenCircuit[]): CircuitsReport {
@@ -218,7 +212,8 @@ function heldAlready({ circuit, state, hold }: CircuitView): AdminError {
 
 /** Everything of a view that changes for another reason than that time passes. */
 function fingerprintOf(view: CircuitView): string {
-  const { circuit, state, generation, hold, probes, calls, refused, late, fallbacks, targets } = view
+  const { circuit, state, observed, generation, hold, probes, calls, refused, late, fallbacks, targets } =
+    view
   const numbers = [
     generation,
     hold?.until,
@@ -229,5 +224,14 @@ function fingerprintOf(view: CircuitView): string {
     late,
     fallbacks,
   ]
-  return [circuit, state, ...targets, ...numbers, probes.inFlight, probes.succeeded, probes.failed].join()
+  return [
+    circuit,
+    state,
+    observed,
+    ...targets,
+    ...numbers,
+    probes.inFlight,
+    probes.succeeded,
+    probes.failed,
+  ].join()
 }

@@ -1,4 +1,3 @@
-import type { Explanation } from '../../core/explain.ts'
 import { causeInWords } from '../../core/explain.ts'
 import type { Switchgear } from '../../core/switchgear.ts'
 import type { TargetOptions } from '../../core/target-options.ts'
@@ -32,8 +31,8 @@ export interface SeenCircuit extends Circuit {
   readonly view: CircuitView
 }
 
-/** Every circuit; `shift` moves times from the clock of the breakers to that of the wall. Reading changes nothing. */
-export function seeCircuits(gear: AdminGear, targets: readonly AdminTarget[], shift: number): SeenCircuit[] {
+/** Every circuit. Reading changes nothing. */
+export function seeCircuits(gear: AdminGear, targets: readonly AdminTarget[]): SeenCircuit[] {
   const circuits = listCircuits(gear, targets)
   const stats = gear.stats()
   const breakers = new Map(stats.breakers.map((breaker) => [breaker.bucket, breaker]))
@@ -41,37 +40,32 @@ export function seeCircuits(gear: AdminGear, targets: readonly AdminTarget[], sh
   return circuits.map((circuit) => {
     const declared = circuit.places.flatMap((place) => targets[place] ?? [])
     const counted = breakers.get(circuit.circuit)
-    return { ...circuit, view: viewOf(circuit, declared, counted, trafficOf(circuit), shift) }
+    return { ...circuit, view: viewOf(circuit, declared, counted, trafficOf(circuit)) }
   })
 }
 
 type Counted = ReturnType<AdminGear['stats']>['breakers'][number]
-
-const isObserved = ({ circuitBreaker }: AdminTarget) =>
-  typeof circuitBreaker === 'object' && circuitBreaker.mode === 'observe'
 
 function viewOf(
   { circuit, targets, selector, told }: Circuit,
   declared: readonly AdminTarget[],
   counted: Counted | undefined,
   traffic: Traffic,
-  shift: number,
 ): CircuitView {
   const { status, hold } = told
   const [model, ...others] = new Set(declared.map((target) => selector.model ?? target.model))
   const { success = 0, failure = 0, neutral = 0, late = 0, refused } = counted?.stats ?? {}
   const rules = counted && rulesOf(counted.policy)
-  const observes = declared.some((target) => isObserved(target))
-  const at = (time: number | null) => (time === null ? null : time + shift)
   return {
     circuit,
     targets,
     ...(model !== undefined && model !== '' && others.length === 0 && { model }),
     state: status.state,
+    ...(status.observed && { observed: status.observed }),
     held: status.held,
-    ...(hold !== null && { hold: { by: hold.by, reason: hold.reason, until: at(hold.until) } }),
-    since: status.since + shift,
-    openUntil: at(status.openUntil),
+    ...(hold !== null && { hold: { by: hold.by, reason: hold.reason, until: hold.until } }),
+    since: status.since,
+    openUntil: status.openUntil,
     retryAfterMs: status.retryAfterMs,
     generation: status.generation,
     reopenCount: status.reopenCount,
@@ -88,26 +82,8 @@ function viewOf(
     calls: { success, failure, neutral },
     late,
     ...traffic,
-    rules: `${observes ? 'Only observed: refuses nobody. ' : ''}${rules?.sentence ?? ''}`,
+    rules: `${status.observed ? 'Only observed: refuses nobody. ' : ''}${rules?.sentence ?? ''}`,
     why: causeInWords(status.cause),
     explain: told.sentence,
-  }
-}
-
-/** The data behind the sentence, its times on the wall clock. */
-export function explanationView(told: Explanation, shift: number): Explanation {
-  const { bucket, status, breakdown, hold, sentence } = told
-  const at = (time: number | null) => (time === null ? null : time + shift)
-  return {
-    bucket,
-    status: {
-      ...status,
-      since: status.since + shift,
-      openedAt: at(status.openedAt),
-      openUntil: at(status.openUntil),
-    },
-    breakdown,
-    hold: hold && { ...hold, until: at(hold.until) },
-    sentence,
   }
 }

@@ -128,10 +128,8 @@ export class LiveEvents {
   }
 
   #tell(transition: Transition): void {
-    const { clock } = this.#around
-    const now = clock.now()
-    const view = transitionView(transition, clock.wall() - now)
-    const text = sseEvent('transition', JSON.stringify(view))
+    const now = this.#around.clock.now()
+    const text = sseEvent('transition', JSON.stringify(transitionView(transition)))
     for (const viewer of this.#viewers) viewer.send(text, now)
     this.#weed(now)
   }
@@ -152,21 +150,20 @@ export class LiveEvents {
   }
 }
 
-function transitionView(
-  { bucket, from, to, at, cause, openUntil }: Transition,
-  shift: number,
-): TransitionView {
+function transitionView(transition: Transition): TransitionView {
+  const { bucket, from, to, at, cause, openUntil, observed } = transition
   const why = causeInWords(cause)
+  const tells = to === 'open' && openUntil !== null && !observed
   return {
     circuit: bucket,
     from,
     to,
-    at: at + shift,
+    at,
     why,
-    told:
-      to === 'open' && openUntil !== null ? `${why}; next try ${inWords(Math.max(0, openUntil - at))}` : why,
+    told: tells ? `${why}; next try ${inWords(Math.max(0, openUntil - at))}` : why,
+    ...(observed && { observed }),
     ...(cause.by !== undefined && { by: cause.by }),
     ...(cause.reason !== undefined && cause.reason !== '' && { reason: cause.reason }),
-    openUntil: openUntil === null ? null : openUntil + shift,
+    openUntil,
   }
 }

@@ -24,11 +24,13 @@ export interface CircuitView extends Traffic {
   readonly targets: readonly string[]
   readonly model?: string
   readonly state: CircuitState
+  /** It only watches, and refuses nobody whatever its state is; absent where it enforces. */
+  readonly observed?: true
   readonly held: boolean
   readonly hold?: HoldView
   readonly since: number
   readonly openUntil: number | null
-  /** 0 = the next call is admitted; null = only an operator knows. */
+  /** 0 = the next call is admitted; where it is only observed, would be; null = only an operator knows. */
   readonly retryAfterMs: number | null
   readonly generation: number
   readonly reopenCount: number
@@ -93,6 +95,8 @@ export interface TransitionView {
   readonly why: string
   /** `why`, and when the next try is: as the journal tells it. */
   readonly told: string
+  /** The circuit only watches; absent where it enforces. */
+  readonly observed?: true
   readonly by?: string
   readonly reason?: string
   readonly openUntil: number | null

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
 
 import { ConfigError } from '../../core/errors.ts'
 import { checkConfig } from './check-config.ts'
@@ -13,7 +12,7 @@ import type { Environment } from './expand-env.ts'
  * @throws ConfigError with every fault as `file:line path: what is wrong, what would be right`
  */
 export function readConfig(file: string, env: Environment = process.env): GatewayConfig {
-  return parseConfig(readConfigText(file), basename(file), env)
+  return parseConfig(readConfigText(file), file, env)
 }
 
 /** The text of a file. @throws ConfigError that says why it cannot be read */

@@ -1,6 +1,7 @@
 import { useSignalEffect } from '@preact/signals'
 import closedIcon from '../icons/closed.svg'
 import openIcon from '../icons/open.svg'
+import { wouldRefuse } from '../in-words.ts'
 import { route } from '../route.ts'
 import { Announcer } from './announcer.tsx'
 import { Board } from './board.tsx'
@@ -13,7 +14,8 @@ import { TimelinePage } from './timeline-page.tsx'
 export function App() {
   const panel = usePanel()
   useSignalEffect(() => {
-    const refusing = panel.circuits.all.value.filter(({ state }) => state === 'open').length
+    const { value: all } = panel.circuits.all
+    const refusing = all.filter((view) => view.state === 'open' && !wouldRefuse(view)).length
     const where = route.value.page === 'circuit' ? `${route.value.name} · ` : ''
     document.title = `${refusing > 0 ? `(${refusing} open) ` : ''}${where}Switchgear`
     document.querySelector('link[rel=icon]')?.setAttribute('href', refusing > 0 ? openIcon : closedIcon)

@@ -1,7 +1,7 @@
 import { useComputed } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { arrange } from '../board-order.ts'
-import { plural, summary } from '../in-words.ts'
+import { plural, summary, wouldRefuse } from '../in-words.ts'
 import { TIMELINE, leftCircuit } from '../route.ts'
 import { comeBack, walkWithArrows } from './arrows.ts'
 import { BoardControls, choice, isCompact, showAll } from './board-controls.tsx'
@@ -31,7 +31,7 @@ function Summary() {
   const { value: views } = circuits.all
   if (!circuits.areKnown.value) return <h1 tabIndex={-1}>Waiting for the gateway …</h1>
   const worst = (['open', 'half-open', 'degraded'] as const).find((state) =>
-    views.some((view) => view.state === state),
+    views.some((view) => view.state === state && !wouldRefuse(view)),
   )
   const saved = views.reduce((sum, { refused }) => sum + refused, 0)
   // circuits of one target cannot tell whose calls went on

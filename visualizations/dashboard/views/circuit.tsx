@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals'
 import type { Act } from '../command-form.ts'
 import type { CircuitView } from '../../../src/gateway/admin/wire.ts'
-import { MEANING } from '../in-words.ts'
+import { meaning } from '../in-words.ts'
 import { BOARD, actorHref } from '../route.ts'
 import { Chart } from './chart.tsx'
 import { CircuitFigures, FailureKinds } from './circuit-figures.tsx'
@@ -101,7 +101,7 @@ function Faceplate({ view }: { readonly view: CircuitView }) {
             <Lamp state={state} />
             <b>{state}</b>
           </p>
-          <p class="meaning">{MEANING[state]}</p>
+          <p class="meaning">{meaning(view)}</p>
           <p class="since">
             for <HowLong since={since} />, since <When at={since} />
           </p>

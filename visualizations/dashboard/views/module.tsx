@@ -1,6 +1,6 @@
 import type { ReadonlySignal } from '@preact/signals'
 import type { CircuitView } from '../../../src/gateway/admin/wire.ts'
-import { MEANING, exact, latency, short } from '../in-words.ts'
+import { exact, latency, meaning, short } from '../in-words.ts'
 import { circuitHref } from '../route.ts'
 import { HoldTag } from './hold-tag.tsx'
 import { Lamp, Lever } from './lever.tsx'
@@ -26,7 +26,7 @@ export function Module({ circuit }: { readonly circuit: ReadonlySignal<CircuitVi
             <Lamp state={state} />
             <b>{state}</b>
           </p>
-          <p class="meaning">{MEANING[state]}</p>
+          <p class="meaning">{meaning(view)}</p>
           <p class="since">
             for <HowLong since={since} />
           </p>
