@@ -142,7 +142,8 @@ export class Run<Request, Result, Part, Out> {
     const { gear, options, deadlineMs } = this
     if (options.deadlineMs !== undefined)
       checkNumber('deadlineMs', options.deadlineMs, { min: 0, above: true })
-    checkMethods('signal', options.signal ?? undefined, ['addEventListener', 'removeEventListener'])
+    if (typeof options.signal?.addEventListener !== 'function')
+      checkMethods('signal', options.signal ?? undefined, ['addEventListener', 'removeEventListener'])
     // the call listens itself: a closure for each call, kept in a field, outlives it until the next major collection
     options.signal?.addEventListener('abort', this)
     // an observer may have aborted it a moment ago
