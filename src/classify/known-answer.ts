@@ -31,7 +31,7 @@ function isSilentCompletion(data: object): boolean {
   )
 }
 
-const isSilentClaudeMessage = (data: object): boolean =>
+const isSilentAnthropicMessage = (data: object): boolean =>
   own(data, 'type') === 'message' &&
   (own(data, 'role') === 'assistant' || Object.hasOwn(data, 'stop_reason')) &&
   Array.isArray(own(data, 'content')) &&
@@ -49,7 +49,7 @@ const isSilentResponse = (data: object): boolean =>
 
 function faultOf(answer: object): AnswerFault | undefined {
   if (isErrorBody(answer)) return 'error'
-  if (!isSilentCompletion(answer) && !isSilentClaudeMessage(answer) && !isSilentResponse(answer))
+  if (!isSilentCompletion(answer) && !isSilentAnthropicMessage(answer) && !isSilentResponse(answer))
     return undefined
   if (isBag(own(answer, 'error'))) return 'error'
   if (own(answer, 'status') === 'failed') return 'server_error'
@@ -63,8 +63,8 @@ const isCut = (choice: unknown): boolean => stopClassOf({ choices: [choice] }) =
 
 /**
  * What is wrong with an object in which an API is known to answer: a chat completion, a response, a message, or an error
- * in the place of one. `undefined` for all others and in all cases of doubt. Refusals are answers, thoughts alone are
- * none. Never throws.
+ * in the place of one. `undefined` for all others and in all cases of doubt: unlike the bodies that `failureOfAnswer`
+ * reads, this may be an object of anybody's. Refusals are answers, thoughts alone are none. Never throws.
  *
  * @example faultOfKnownAnswer({ object: 'chat.completion', choices: [] }) // 'empty_response'
  */
