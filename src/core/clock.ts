@@ -38,14 +38,16 @@ interface Timer {
 const origin = real.timeOrigin
 const { nodeTiming, now: monotonic } = real
 // what keeps the process alive is no business of fake timers
-const own = { setTimeout, setInterval, clearInterval, setImmediate, Date }
+const own = { setInterval, clearInterval, setImmediate, Date }
+const ownTimeout = setTimeout
 // the age of the process is the same clock without the check of `this`, which costs a call as much as the clock itself
 const sameClock = globalThis.performance === real && agrees(nodeTiming)
 
 /** Ms since the process began; where fake timers are installed, by their clock. */
 function elapsed(): number {
-  const asEver = setTimeout === own.setTimeout && real.now === monotonic
-  return sameClock && asEver ? nodeTiming.duration : fakeElapsed()
+  return sameClock && setTimeout === ownTimeout && real.now === monotonic
+    ? nodeTiming.duration
+    : fakeElapsed()
 }
 
 /** Some fake timers move `performance`, others only `Date`. */
@@ -75,6 +77,15 @@ let holders = 0
 let anchor: NodeJS.Timeout | undefined
 let checking = false
 
+function keepAlive(): void {
+  anchor = own.setInterval(() => {}, LONGEST_TIMER)
+}
+
+function checkLater(): void {
+  checking = true
+  own.setImmediate(letGo)
+}
+
 // a loop of calls comes and goes within one turn: whether anybody is left is looked at once a turn
 function letGo(): void {
   checking = false
@@ -100,13 +111,11 @@ export const systemClock: Clock = {
   },
   hold() {
     holders++
-    anchor ??= own.setInterval(() => {}, LONGEST_TIMER)
+    if (anchor === undefined) keepAlive()
   },
   release() {
     holders--
-    if (holders > 0 || checking) return
-    checking = true
-    own.setImmediate(letGo)
+    if (holders === 0 && !checking) checkLater()
   },
 }
 
