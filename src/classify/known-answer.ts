@@ -1,4 +1,12 @@
-import { all, isCompletionFrame, isErrorBody, isSilentContent, isSilentMessage, own } from './known-shapes.ts'
+import {
+  all,
+  isBlank,
+  isCompletionFrame,
+  isErrorBody,
+  isSilentContent,
+  isSilentMessage,
+  own,
+} from './known-shapes.ts'
 import { isBag, isFilled } from './safe-read.ts'
 import { stopClassOf } from './stop-reason.ts'
 import type { StopClass } from './stop-reason.ts'
@@ -13,21 +21,23 @@ const faults: Readonly<Partial<Record<StopClass, FailureKind>>> = {
   failed: 'server_error',
 }
 
-const isChoice = (choice: unknown, frame: boolean): boolean => {
+const isChoice = (choice: unknown): boolean => {
   const message = own(choice, 'message')
-  if (isBag(message)) return Object.hasOwn(message, 'role') || Object.hasOwn(message, 'content')
-  return typeof own(choice, 'text') === 'string' && (frame || own(choice, 'finish_reason') !== undefined)
+  // a text of old is empty by rights where there is nothing to add
+  return isBag(message) && (Object.hasOwn(message, 'role') || Object.hasOwn(message, 'content'))
 }
+
+/** Where a program of its own may have put what it makes of a completion. */
+const saysElsewhere = ['data', 'result', 'output', 'answer', 'content', 'text', 'message', 'parsed']
 
 function isSilentCompletion(data: object): boolean {
   const choices = own(data, 'choices')
-  if (choices === undefined) return false
+  if (choices === undefined || saysElsewhere.some((key) => !isBlank(own(data, key)))) return false
   const frame = isCompletionFrame(data)
   if (choices === null || (Array.isArray(choices) && choices.length === 0)) return frame
   if (!Array.isArray(choices)) return false
   return choices.every(
-    (choice) =>
-      isChoice(choice, frame) && isSilentMessage(own(choice, 'message')) && !isFilled(own(choice, 'text')),
+    (choice) => isChoice(choice) && isSilentMessage(own(choice, 'message')) && !isFilled(own(choice, 'text')),
   )
 }
 

@@ -16,21 +16,6 @@ function isChunk(data: object): boolean {
   return choices.length > 0 ? choices.every(isDelta) : isCompletionFrame(data)
 }
 
-const isGemini = (data: object): boolean =>
-  all(own(data, 'candidates')).some(
-    (candidate) =>
-      Array.isArray(own(own(candidate, 'content'), 'parts')) || isFilled(own(candidate, 'finishReason')),
-  ) || isFilled(own(own(data, 'promptFeedback'), 'blockReason'))
-
-const bedrock = ['messageStart', 'contentBlockStart', 'contentBlockDelta', 'contentBlockStop', 'messageStop']
-
-/** Bedrock names an event by the one key it has. */
-function isBedrock(data: object): boolean {
-  const [key, second] = Object.keys(data)
-  if (key === undefined || second !== undefined || !isBag(own(data, key))) return false
-  return bedrock.includes(key) || key.endsWith('Exception')
-}
-
 type Sign = (data: object) => boolean
 
 const hasBag =
@@ -87,7 +72,7 @@ const isKnownType = (data: object, type: string): boolean =>
 function isKnown(data: object): boolean {
   const type = own(data, 'type')
   if (typeof type === 'string' && isKnownType(data, type)) return true
-  return isChunk(data) || isErrorBody(data) || isGemini(data) || isBedrock(data)
+  return isChunk(data) || isErrorBody(data)
 }
 
 /** A terminal part may be all that there is. */
@@ -96,9 +81,8 @@ const speaks = (data: unknown): boolean =>
   hasRefusal(read(data, 'response')) ||
   all(read(data, 'choices')).some((choice) => !isSilentMessage(read(choice, 'delta')))
 
-/** A model that says no has answered; a prompt that was blocked has not reached it. */
-const isOnlyRefusal = (data: unknown): boolean =>
-  !isBag(own(data, 'error')) && own(data, 'promptFeedback') === undefined && hasRefusal(data)
+/** A model that says no has answered. */
+const isOnlyRefusal = (data: unknown): boolean => !isBag(own(data, 'error')) && hasRefusal(data)
 
 /** Parts that may come before all others, and say nothing of the shape. */
 const openings = [
@@ -106,61 +90,76 @@ const openings = [
   { type: 'start', kind: 'preamble', keys: ['type', 'messageId', 'messageMetadata'] },
 ] as const
 
-function openingOf(part: object): StreamPart | undefined {
+function openingOf(part: object): Exclude<StreamPart, 'terminal'> | undefined {
   const type = own(part, 'type')
   const found = openings.find((opening) => opening.type === type)
   const keys: readonly string[] = found?.keys ?? []
   return Object.keys(part).every((key) => keys.includes(key)) ? found?.kind : undefined
 }
 
+const isMessagesEvent = (type: string): boolean => /^(?:message|content_block)_/.test(type)
+
+/** An API that always says how its answer ends. */
+function tellsItsEnd(data: object): boolean {
+  const type = own(data, 'type')
+  return (
+    isChunk(data) || (typeof type === 'string' && (isMessagesEvent(type) || isResponsesEvent(data, type)))
+  )
+}
+
 /**
- * Knows the parts of one stream by their shape: chat completions, responses, messages, AI SDK, Gemini and Bedrock.
- * Never throws.
+ * Knows the parts of one stream by their shape: chat completions, responses, messages and AI SDK. An end is noted and
+ * ends nothing: a program may send several answers in one stream, and break after the first. Never throws.
  */
 export class KnownParts {
   #seen = false
-  /** Choices that have begun: with several a request, each ends in a chunk of its own. */
-  readonly #open = new Set<number>()
+  #owesItsEnd = false
+  #terminal: unknown
 
-  /** Some part was of a known shape, so the stream has an end that is told. */
-  get seen(): boolean {
-    return this.#seen
+  /** The last part that said how the answer ends. */
+  get terminal(): unknown {
+    return this.#terminal
+  }
+
+  /** It came from an API that always says how its answer ends, and did not. */
+  get isTruncated(): boolean {
+    return this.#owesItsEnd && this.#terminal === undefined
   }
 
   /** `undefined` where the shape is unknown: what everybody may make of it. */
-  kindOf(part: unknown): StreamPart | undefined {
+  kindOf(part: unknown): Exclude<StreamPart, 'terminal'> | undefined {
+    if (part === '[DONE]' && this.#seen) return this.#ends(part)
+    // bytes and lists are nobody's events, and long to look through
+    if (!isBag(part) || Array.isArray(part) || ArrayBuffer.isView(part)) return undefined
     try {
-      if (isBag(part)) return this.#kindOfObject(part)
-      return this.#seen && part === '[DONE]' ? 'terminal' : undefined
+      return this.#kindOfObject(part)
     } catch {
       return undefined
     }
   }
 
-  #kindOfObject(part: object): StreamPart | undefined {
-    const known = isKnown(part) || (this.#seen && this.#goesOn(part))
-    this.#seen ||= known
-    return known ? this.#ofChoices(part, kindOfKnown(part)) : openingOf(part)
+  #kindOfObject(part: object): Exclude<StreamPart, 'terminal'> | undefined {
+    const known = isKnown(part) || (this.#seen && goesOn(part))
+    if (!known) return openingOf(part)
+    this.#seen = true
+    this.#owesItsEnd ||= tellsItsEnd(part)
+    const kind = kindOfKnown(part)
+    if (kind === 'terminal') this.#ends(part)
+    if (kind === 'terminal' || kind === 'preamble') return speaks(part) ? 'content' : 'preamble'
+    return kind
   }
 
-  /** Less is asked of a part that follows a known one. */
-  #goesOn(part: object): boolean {
-    const error = own(part, 'error')
-    return isTyped(part) || Array.isArray(own(part, 'choices')) || isBag(error) || isFilled(error)
+  #ends(part: unknown): 'preamble' {
+    this.#terminal = part
+    return 'preamble'
   }
+}
 
-  #ofChoices(part: object, kind: StreamPart): StreamPart {
-    const choices = all(own(part, 'choices'))
-    for (const choice of choices) {
-      const index = own(choice, 'index')
-      const at = typeof index === 'number' ? index : 0
-      if (isFilled(own(choice, 'finish_reason'))) this.#open.delete(at)
-      else this.#open.add(at)
-    }
-    if (kind === 'terminal' && choices.length > 0 && this.#open.size > 0)
-      return speaks(part) ? 'content' : 'preamble'
-    return kind === 'preamble' && speaks(part) ? 'content' : kind
-  }
+/** Less is asked of a part that follows a known one. */
+function goesOn(part: object): boolean {
+  if (isTyped(part) || Array.isArray(own(part, 'choices'))) return true
+  const error = own(part, 'error')
+  return own(part, 'type') === undefined && (isBag(error) || isFilled(error))
 }
 
 function kindOfKnown(part: object): StreamPart {
@@ -171,5 +170,10 @@ function kindOfKnown(part: object): StreamPart {
 }
 
 /** What is wrong with an answer of which nothing came but its terminal part. A refusal is an answer. */
-export const failureOfKnownEnd = (terminal: unknown): FailureKind | undefined =>
-  failureOfStreamEnd({ content: speaks(terminal), terminal })
+export function failureOfKnownEnd(terminal: unknown): FailureKind | undefined {
+  try {
+    return failureOfStreamEnd({ content: speaks(terminal), terminal })
+  } catch {
+    return undefined
+  }
+}

@@ -1,4 +1,4 @@
-import { isBag, isFilled } from './safe-read.ts'
+import { isBag, isFilled, read } from './safe-read.ts'
 
 /**
  * What an object has itself. What its class computes is left alone: to look at a getter of a stranger's class may start
@@ -9,7 +9,7 @@ export const own = (value: unknown, key: string): unknown =>
 
 export const all = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-const isBlank = (value: unknown): boolean =>
+export const isBlank = (value: unknown): boolean =>
   value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 
 const thoughts = new Set(['thinking', 'redacted_thinking', 'reasoning'])
@@ -31,6 +31,7 @@ export const isSilentContent = (content: unknown): boolean =>
 const besides = new Set([
   'role',
   'name',
+  'prefix',
   'id',
   'type',
   'index',
@@ -47,7 +48,9 @@ export const isSilentMessage = (message: unknown): boolean =>
   !isBag(message) ||
   Object.keys(message).every(
     (key) =>
-      besides.has(key) || isBlank(message[key]) || (key === 'content' && isSilentContent(message[key])),
+      besides.has(key) ||
+      isBlank(read(message, key)) ||
+      (key === 'content' && isSilentContent(read(message, key))),
   )
 
 /** What stands around a chat completion or one of its chunks, with choices or without; some send an empty `object`. */
@@ -73,6 +76,8 @@ const envelope = new Set([
   'user_id',
 ])
 
+const frames = ['object', 'model', 'created', 'provider', 'choices']
+
 const answers = new Set(['choices', 'content', 'output'])
 
 /** `{ error: { message, … } }` of a provider, and nothing that could be an answer beside it. */
@@ -81,6 +86,10 @@ export function isErrorBody(data: unknown): boolean {
   // an Error is what a program made of one, in a result of its own
   if (!isBag(error) || Array.isArray(error) || error instanceof Error) return false
   if (!isFilled(own(error, 'message')) && !isFilled(own(error, 'type'))) return false
+  // a row of a list that failed, or an event of a program's own
+  const type = own(data, 'type')
+  if (type !== undefined && type !== null && type !== 'error') return false
+  if (own(data, 'id') !== undefined && !frames.some((key) => own(data, key) !== undefined)) return false
   return Object.keys(data as object).every(
     (key) => envelope.has(key) || (answers.has(key) && isBlank(own(data, key))),
   )

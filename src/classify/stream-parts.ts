@@ -98,9 +98,8 @@ const apply = (rule: Rule, data: unknown): StreamPart => (typeof rule === 'funct
 
 const isErrorShape = (data: unknown): boolean => {
   const error = read(data, 'error')
-  return (
-    isFilled(error) || isBag(error) || keys(data).some((key) => key.endsWith('Exception')) || hasRefusal(data)
-  )
+  const isException = (key: string) => key.endsWith('Exception') && isBag(read(data, key))
+  return isFilled(error) || isBag(error) || keys(data).some(isException) || hasRefusal(data)
 }
 
 /** Every choice in the chunk has ended. With several choices a request, each ends in a chunk of its own. */

@@ -11,6 +11,7 @@ import type { SupervisorRef } from './host.ts'
 import { checkSaved } from './saved-circuit.ts'
 import type { Transition } from './transition.ts'
 import { checkNumber } from './validate.ts'
+import { toWall } from './to-wall.ts'
 
 export interface RegistryLimits {
   /** Most breakers at a time; an integer ≥ 1. Default 500. */
@@ -246,8 +247,7 @@ export class Buckets {
 
   /** Every circuit as it would survive a restart, those not yet used again included. */
   snapshots(): Record<string, SavedCircuit> {
-    const { clock } = this.#around
-    const shift = clock.wall() - clock.now()
+    const shift = toWall(this.#around.clock)
     const waiting = [...this.#saved].map(([name, saved]) => [name, shiftSaved(saved, shift)] as const)
     const live = [...this.#entries].map(([name, { breaker }]) => [name, breaker.snapshot()] as const)
     return Object.fromEntries([...waiting, ...live])

@@ -124,7 +124,7 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     this.#received++
     const kind = this.#kindOf(part)
     if (kind === 'error') return this.#failedPart(part)
-    if (kind === 'terminal') return this.#end(part)
+    if (kind === 'terminal') return this.#complete(part)
     if (kind === 'content') this.#hasContent()
     if (this.#committed)
       return this.#deliver(part, kind !== 'keepalive' && this.#firstContentMs !== undefined)
@@ -160,18 +160,13 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     this.run.streamCommitted(this)
   }
 
-  /** The terminal part. One of a known shape may be the whole answer. */
-  #end(part: Part): void {
-    if (this.#known === undefined || this.#firstContentMs !== undefined) return this.#complete(part)
-    const failure = failureOfKnownEnd(part)
+  /** The parts of a known shape are over, and none of them was content: how it ended may say that this is all the same. */
+  #endWithoutContent(terminal: unknown): void {
+    const failure = failureOfKnownEnd(terminal)
     if (failure !== undefined) return this.failAs(failure, 'ERR_EMPTY_RESPONSE')
     this.#hasContent()
-    if (this.#committed) return this.#complete(part)
-    this.#hold(part)
-    this.#commit()
-    if (this.ended) return
-    this.#complete(undefined)
-    this.#followCaller()
+    if (!this.#committed) this.#commit()
+    if (!this.ended) this.#complete(undefined)
   }
 
   #complete(part: Part | undefined): void {
@@ -210,9 +205,11 @@ export class StreamAttempt<Request, Result, Part> extends Attempt<
     this.#iterator = OVER
     if (this.#completed) return this.#finish()
     if (this.ended) return
-    const marked = this.on.options.classifyPart !== undefined || this.#known?.seen === true
+    const marked = this.on.options.classifyPart !== undefined || this.#known?.isTruncated === true
+    const terminal = this.#known?.terminal
     if (this.#received === 0) this.failAs('empty_response', 'ERR_EMPTY_RESPONSE')
     else if (marked) this.failAs('truncated_stream', 'ERR_TRUNCATED_STREAM')
+    else if (terminal !== undefined && this.#firstContentMs === undefined) this.#endWithoutContent(terminal)
     else this.#complete(undefined)
   }
 

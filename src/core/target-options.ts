@@ -41,10 +41,10 @@ export interface TargetOptions<Request = unknown, Result = unknown, Part = unkno
     context: AttemptContext,
   ) => AsyncIterable<Part> | PromiseLike<AsyncIterable<Part>>
   /**
-   * Says what a part is. Default: parts of chat completions, of the responses API, of the messages API, of the AI SDK, of
-   * Gemini and Bedrock are known by their shape, errors inside the stream included, and a stream of theirs that ends
-   * without its terminal part is truncated; tool calls, thoughts and refusals are content. Every other part, and every
-   * part with `surface: 'tool'`, is content, and a normal end is terminal.
+   * Says what a part is. Default: parts of chat completions, of the responses API, of the messages API and of the AI SDK
+   * are known by their shape, errors inside the stream included; tool calls, thoughts and refusals are content. A stream
+   * of the first three that never says how it ends is truncated. Every other part, and every part with `surface: 'tool'`,
+   * is content, and a normal end is terminal.
    */
   readonly classifyPart?: (part: Part) => PartKind
   /**

@@ -42,10 +42,10 @@ describe('a part of a known shape', () => {
     ['chat: an old function call', chunk({ function_call: { name: 'f' } }), 'content'],
     ['chat: thoughts', chunk({ reasoning_content: 'Hm' }), 'content'],
     ['chat: a refusal', chunk({ refusal: 'No.' }), 'content'],
-    ['chat: a refusal and the end', chunk({ refusal: 'No.' }, 'stop'), 'terminal'],
+    ['chat: a refusal and the end', chunk({ refusal: 'No.' }, 'stop'), 'content'],
     ['chat: something new', chunk({ video: { id: 'v' } }), 'content'],
-    ['chat: the end', chunk({}, 'stop'), 'terminal'],
-    ['chat: the end without a delta', chunk(null, 'stop'), 'terminal'],
+    ['chat: the end', chunk({}, 'stop'), 'preamble'],
+    ['chat: the end without a delta', chunk(null, 'stop'), 'preamble'],
     ['chat: usage', { ...frame, object: 'chat.completion.chunk', choices: [], usage: {} }, 'preamble'],
     [
       'chat: filter results of Azure',
@@ -66,7 +66,7 @@ describe('a part of a known shape', () => {
         type: 'response.completed',
         response: response([said({ type: 'refusal', refusal: 'No' })]),
       },
-      'terminal',
+      'content',
     ],
     ['responses: failed', { type: 'response.failed', response: response([]) }, 'error'],
     ['responses: an error', { type: 'error', code: 'x', message: 'x', sequence_number: 1 }, 'error'],
@@ -75,21 +75,15 @@ describe('a part of a known shape', () => {
     ['messages: ping', { type: 'ping' }, 'keepalive'],
     ['messages: text', { type: 'content_block_delta', delta: { text: 'Hi' } }, 'content'],
     ['messages: a call', { type: 'content_block_start', content_block: { type: 'tool_use' } }, 'content'],
-    ['messages: the end', { type: 'message_delta', delta: { stop_reason: 'end_turn' } }, 'terminal'],
+    ['messages: the end', { type: 'message_delta', delta: { stop_reason: 'end_turn' } }, 'preamble'],
     ['messages: an error', { type: 'error', error: { type: 'overloaded_error', message: 'x' } }, 'error'],
     ['AI SDK: start', { type: 'start' }, 'preamble'],
     ['AI SDK: start of a message', { type: 'start', messageId: '1' }, 'preamble'],
     ['AI SDK: a step of old', { type: 'step-start', request: {} }, 'preamble'],
     ['AI SDK: a step', { type: 'start-step', request: {}, warnings: [] }, 'preamble'],
     ['AI SDK: text', { type: 'text-delta', id: '0', text: 'Hi' }, 'content'],
-    ['AI SDK: finish', { type: 'finish', finishReason: 'stop', totalUsage: {} }, 'terminal'],
+    ['AI SDK: finish', { type: 'finish', finishReason: 'stop', totalUsage: {} }, 'preamble'],
     ['AI SDK: an error', { type: 'error', error: new Error('x') }, 'error'],
-    ['Gemini: text', { candidates: [{ content: { parts: [{ text: 'Hi' }] } }] }, 'content'],
-    ['Gemini: blocked', { promptFeedback: { blockReason: 'SAFETY' } }, 'error'],
-    ['Bedrock: begin', { messageStart: { role: 'assistant' } }, 'preamble'],
-    ['Bedrock: text', { contentBlockDelta: { delta: { text: 'Hi' } } }, 'content'],
-    ['Bedrock: the end', { messageStop: { stopReason: 'end_turn' } }, 'terminal'],
-    ['Bedrock: an exception', { throttlingException: { message: 'x' } }, 'error'],
   ])('%s', (_, part, kind) => {
     expect(first(part)).toBe(kind)
   })
@@ -112,6 +106,11 @@ describe('a part of a known shape', () => {
     ['a result of a program', { error: { message: 'x' }, data: null }],
     ['an error of a program', { error: new Error('x') }],
     ['a text of an error', { error: 'x' }],
+    ['Gemini: text', { candidates: [{ content: { parts: [{ text: 'Hi' }] } }] }],
+    ['Bedrock: text', { contentBlockDelta: { delta: { text: 'Hi' } } }],
+    ['bytes', new Uint8Array(1 << 20)],
+    ['a tool of a program that failed', { type: 'tool-failed', id: '1', error: { message: 'x' } }],
+    ['a row that failed', { id: 'r1', error: { message: 'row failed' } }],
     ['candidates of an election', { candidates: [{ name: 'A' }] }],
     [
       'a chunk that its class computes',
@@ -124,7 +123,7 @@ describe('a part of a known shape', () => {
   ])('%s is of no known shape', (_, part) => {
     const parts = new KnownParts()
     expect(parts.kindOf(part)).toBeUndefined()
-    expect(parts.seen).toBe(false)
+    expect([parts.terminal, parts.isTruncated]).toEqual([undefined, false])
   })
 
   it('less is asked of parts that follow a known one', () => {
@@ -136,20 +135,31 @@ describe('a part of a known shape', () => {
       { choices: [{ index: 0, finish_reason: null, content_filter_results: {} }] },
       '[DONE]',
     ].map((part) => parts.kindOf(part))
-    expect(kinds).toEqual(['preamble', 'preamble', undefined, 'preamble', 'terminal'])
-    expect(parts.seen).toBe(true)
+    expect(kinds).toEqual(['preamble', 'preamble', undefined, 'preamble', 'preamble'])
+    expect([parts.terminal, parts.isTruncated]).toEqual(['[DONE]', false])
   })
 
-  it('several choices have ended when each has', () => {
+  it('an error behind a known one is one where nothing else says what it is', () => {
+    const after = (part: unknown) => {
+      const parts = new KnownParts()
+      parts.kindOf(chunk({ content: 'a' }))
+      return parts.kindOf(part)
+    }
+    expect(after({ error: 'overloaded' })).toBe('error')
+    expect(after({ type: 'tool_result', tool: 'grep', error: 'no such file' })).toBeUndefined()
+  })
+
+  it.each<readonly [string, unknown, boolean]>([
+    ['chat', chunk({ content: 'a' }), true],
+    ['messages', { type: 'content_block_delta', delta: { text: 'a' } }, true],
+    ['responses', { type: 'response.output_text.delta', item_id: '1', delta: 'a' }, true],
+    ['AI SDK', { type: 'text-delta', id: '0', text: 'a' }, false],
+  ])('without the end that its API always tells it is truncated: %s', (_, part, isTruncated) => {
     const parts = new KnownParts()
-    const kinds = [
-      chunk({ content: 'a' }, null, 0),
-      chunk({ content: 'b' }, null, 1),
-      chunk({}, 'stop', 0),
-      chunk({ content: 'b' }, null, 1),
-      chunk({}, 'stop', 1),
-    ].map((part) => parts.kindOf(part))
-    expect(kinds).toEqual(['content', 'content', 'preamble', 'content', 'terminal'])
+    parts.kindOf(part)
+    expect(parts.isTruncated).toBe(isTruncated)
+    parts.kindOf(chunk({}, 'stop'))
+    expect(parts.isTruncated).toBe(false)
   })
 })
 
@@ -164,7 +174,10 @@ describe('an answer of a known shape', () => {
     ['chat: empty text', completion({ content: '', refusal: null, tool_calls: [] }), 'empty_response'],
     ['chat: empty parts', completion({ content: [{ type: 'text', text: '' }] }), 'empty_response'],
     ['chat: thoughts only', completion({ content: null, reasoning_content: 'Hm' }), 'empty_response'],
-    ['completions: empty text', { choices: [{ text: '', finish_reason: 'stop' }] }, 'empty_response'],
+    ['completions: nothing to add', { choices: [{ text: '', finish_reason: 'stop' }] }, undefined],
+    ['chat: a program has put its own beside', { ...completion({ content: '' }), data: { a: 1 } }, undefined],
+    ['a row of a batch', { id: 'b', type: 'errored', error: { type: 'x', message: 'x' } }, undefined],
+    ['a result that names no error', { id: 'b', status: 'ok', error: { type: 'none' } }, undefined],
     ['chat: filtered', completion({ content: null }, 'content_filter'), 'content_policy'],
     ['chat: failed', completion({ content: '' }, 'error'), 'server_error'],
     ['messages: no blocks', claude([]), 'empty_response'],
@@ -270,7 +283,7 @@ describe('whatever else there is', () => {
       fc.property(fc.oneof(stranger, nearly), (value) => {
         const parts = new KnownParts()
         expect(parts.kindOf(value)).toBeUndefined()
-        expect(parts.seen).toBe(false)
+        expect([parts.terminal, parts.isTruncated]).toEqual([undefined, false])
         expect(faultOfKnownAnswer(value)).toBeUndefined()
       }),
       { numRuns: 500 },
@@ -377,6 +390,42 @@ describe('a switchgear without classifyPart and isEmpty', () => {
     const gear = rig({ invoke: () => body })
     expect(await gear.call('x')).toBe('from b')
     expect(failures(gear)).toEqual({ [kind]: 1 })
+  })
+
+  it('an end ends nothing: a program that asks a second time, and breaks, has not given a whole answer', async () => {
+    const gear = rig({
+      async *stream() {
+        yield chunk({ tool_calls: [{ index: 0 }] })
+        yield chunk({}, 'tool_calls')
+        yield chunk({ content: 'The answer is' })
+        throw Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+      },
+    })
+    await expect(read(gear.stream('x'))).rejects.toThrow("The stream of 'a' broke after 3 parts.")
+    expect(gear.stats().targets[0]?.stats.attempts).toMatchObject({ success: 0, failure: 1 })
+  })
+
+  it('errors that a program goes on after are parts of it', async () => {
+    const parts = [
+      { type: 'tool-failed', id: '1', error: { message: 'not found' } },
+      chunk({ content: 'Hi' }),
+      { type: 'tool_result', tool: 'grep', error: 'no such file' },
+      chunk({}, 'stop'),
+    ]
+    const gear = rig({ stream: () => whole(...parts) })
+    expect(await read(gear.stream('x'))).toEqual(parts)
+    expect(failures(gear)).toEqual({})
+  })
+
+  it('a part that throws when it is looked at hangs nobody', async () => {
+    const delta = Object.defineProperty({}, 'x', {
+      enumerable: true,
+      get() {
+        throw new Error('trap')
+      },
+    })
+    const gear = rig({ stream: () => whole(chunk(delta, 'stop')) })
+    expect(await read(gear.stream('x'))).toHaveLength(1)
   })
 
   it('what a tool answers is an answer', async () => {
